@@ -63,6 +63,14 @@ const found: Readonly<
       { what: 'crash.afterEffects', at: 'store commit 31' },
     ],
   ],
+  'an answer to one session was refused since another had failed': [
+    { ...askingSessions, latencyMs: { tool: [0, 0] } },
+    2366,
+    [
+      { what: 'store.full', at: 'store commit 29', ms: 2589 },
+      { what: 'delivery.late', at: 'market/1.1 outcome 3', ms: 25_301 },
+    ],
+  ],
   'an outcome behind that of an earlier try counted as a second one': [
     { ...laterTries, latencyMs: { tool: [0, 0] } },
     17_219,

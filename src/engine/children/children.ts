@@ -149,14 +149,20 @@ export class Children {
   async answer(input: AnswerInput): Promise<boolean> {
     const change = this.#change.promise
     const isComplete = this.#expected.size === 0
+    const errors: unknown[] = []
     for (const child of this.#driven.values()) {
-      if (await child.run.answer(input)) return true
+      try {
+        if (await child.run.answer(input)) return true
+      } catch (error) {
+        errors.push(error)
+      }
       this.#noteFailure(child)
     }
     for (const [session, error] of this.#failures) {
-      if (this.world.get(session, SubagentSession)?.status === 'running') throw error
-      this.#failures.delete(session)
+      if (this.world.get(session, SubagentSession)?.status === 'running') errors.push(error)
+      else this.#failures.delete(session)
     }
+    if (errors.length > 0) throw errors[0]
     if (isComplete) return false
     await change
     return this.answer(input)
