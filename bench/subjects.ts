@@ -21,5 +21,6 @@ export const subjects: Readonly<Record<string, () => Promise<{ readonly measure:
   worlds: () => import('./worlds.ts'), //      turns by ask, and many Worlds that take turns in few places
   tools: () => import('./tools.ts'), //        built-in tools on many files, and on a large one
   policy: () => import('./policy.ts'), //      decisions about calls of tools
+  mcp: () => import('./mcp.ts'), //            calls of MCP servers, and servers that are configured
   snapshot: () => import('./snapshot.ts'), //  a world saved and restored
 }

@@ -1,6 +1,6 @@
 import type { Client, Prompt, Transport } from '@modelcontextprotocol/client'
 import type { JsonObject } from '../../world/json.ts'
-import { type ListedTool, plainText } from './tool-declarations.ts'
+import { cleanTool, type ListedTool, plainText } from './tool-declarations.ts'
 
 /** What a server offers. */
 export interface Offer {
@@ -31,13 +31,15 @@ export async function offered(client: Client, timeout: number): Promise<Offer> {
   ])
   return {
     title: plainText(client.getServerVersion()?.name ?? 'server', 100),
-    tools: tools.slice(0, maxTools).map((tool) => ({
-      name: tool.name,
-      description: tool.description,
-      inputSchema: tool.inputSchema as JsonObject,
-      ...(tool.outputSchema !== undefined && { outputSchema: tool.outputSchema as JsonObject }),
-      hints: { readOnly: tool.annotations?.readOnlyHint, idempotent: tool.annotations?.idempotentHint },
-    })),
+    tools: tools.slice(0, maxTools).map(({ annotations, description, inputSchema, name, outputSchema }) =>
+      cleanTool({
+        name,
+        description,
+        inputSchema: inputSchema as JsonObject,
+        ...(outputSchema !== undefined && { outputSchema: outputSchema as JsonObject }),
+        hints: { readOnly: annotations?.readOnlyHint, idempotent: annotations?.idempotentHint },
+      }),
+    ),
     hasResources: has.resources !== undefined,
     prompts: prompts.slice(0, maxPrompts).map(offeredPrompt),
   }

@@ -1,42 +1,11 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { z } from 'zod'
-import type { JsonObject } from '../../world/json.ts'
-import { lazily } from '../../world/lazily.ts'
 import { makePrivateFolder, writePrivateFile } from '../config/folders.ts'
 import type { Offer } from './offer.ts'
 import type { McpTarget } from './mcp-connection.ts'
 
 const version = 1
-
-const Stored = lazily(() =>
-  z.strictObject({
-    version: z.literal(version),
-    offer: z.strictObject({
-      title: z.string(),
-      tools: z.array(
-        z.strictObject({
-          name: z.string(),
-          description: z.string().optional(),
-          inputSchema: z.custom<JsonObject>((value) => typeof value === 'object' && value !== null),
-          outputSchema: z.custom<JsonObject>((value) => typeof value === 'object' && value !== null).optional(),
-          hints: z.strictObject({ readOnly: z.boolean().optional(), idempotent: z.boolean().optional() }).optional(),
-        }),
-      ),
-      hasResources: z.boolean(),
-      prompts: z.array(
-        z.strictObject({
-          name: z.string(),
-          description: z.string(),
-          arguments: z.array(z.strictObject({ name: z.string(), isRequired: z.boolean() })),
-        }),
-      ),
-    }),
-    names: z.record(z.string(), z.string()),
-    changed: z.array(z.string()),
-  }),
-)
 
 /** What is known of a server from its last connection. */
 export interface ServerRecord {
@@ -45,6 +14,10 @@ export interface ServerRecord {
   readonly names: Readonly<Record<string, string>>
   /** Tools that have changed since a permission may have been given for them. */
   readonly changed: readonly string[]
+}
+
+interface Stored extends ServerRecord {
+  readonly version: unknown
 }
 
 /** What servers offered when they were connected last: a file a server in the cache folder, so that none is started to learn it. */
@@ -59,8 +32,9 @@ export class ServerRecords {
   /** `undefined`: it was not connected yet, or is configured otherwise now. */
   async read(name: string, target: McpTarget): Promise<ServerRecord | undefined> {
     try {
-      const { version: _, ...record } = Stored().parse(JSON.parse(await readFile(this.#path(name, target), 'utf8')))
-      return record
+      const record = JSON.parse(await readFile(this.#path(name, target), 'utf8')) as Stored
+      // Only this program writes here; what another version wrote is asked again.
+      return record.version === version ? record : undefined
     } catch {
       return undefined
     }

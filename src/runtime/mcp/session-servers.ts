@@ -58,6 +58,7 @@ export class SessionServers implements ToolFeed {
   #all: readonly Tool[] = []
   #met: Promise<unknown> = Promise.resolve()
   #update: (() => void) | undefined
+  readonly #writes: Promise<void>[] = []
   #isClosed = false
 
   private constructor(options: SessionServersOptions, records: ServerRecords, servers: readonly Server[]) {
@@ -131,6 +132,7 @@ export class SessionServers implements ToolFeed {
     this.#isClosed = true
     this.#update = undefined
     await Promise.all(this.#servers.map(({ connection }) => connection.close()))
+    await Promise.all(this.#writes)
   }
 
   /** Connects the servers that were never connected, a few at a time. */
@@ -164,7 +166,7 @@ export class SessionServers implements ToolFeed {
     }
     const { names: given } = server.record
     server.record = { offer, names: given, changed: [...new Set([...earlier, ...changed])] }
-    void this.#records.write(server.name, server.target, server.record)
+    this.#writes.push(this.#records.write(server.name, server.target, server.record))
     this.#update?.()
   }
 

@@ -4,7 +4,7 @@ import { schemaFault } from '../../rules/text/schema-issues.ts'
 import { cleanText } from '../../tools/files/clean-text.ts'
 import type { Json, JsonObject } from '../../world/json.ts'
 
-/** A tool as its server lists it: what counts of it. */
+/** A tool as its server lists it: what counts of it, cleaned and bounded. */
 export interface ListedTool {
   readonly name: string
   readonly description?: string | undefined
@@ -22,26 +22,35 @@ const maxSchemaChars = 40_000
 const maxSchemaDepth = 24
 
 /**
- * The declaration of a server's tool. What the server says of it is shown as the words of that server, cleaned and bounded.
+ * The declaration of a server's tool. What the server says of it is shown as the words of that server.
  *
  * @param isTrusted hints of the server on what its tools do count
  */
 export function toolDeclaration(server: string, name: string, tool: ListedTool, isTrusted: boolean): ToolDeclaration {
   const { readOnly = false, idempotent = false } = (isTrusted ? tool.hints : undefined) ?? {}
+  const { description = '', inputSchema } = tool
   return {
     name,
-    description: quoted(server, tool.description ?? ''),
-    inputSchema: usableSchema(tool.inputSchema),
+    description:
+      description === ''
+        ? `A tool of the MCP server '${server}'.`
+        : `The MCP server '${server}' says of it: ${description}`,
+    inputSchema,
     restart: readOnly ? 'pure' : idempotent ? 'keyed' : 'once',
     ...(readOnly && { operation: 'read' as const }),
     category: 'mcp',
   }
 }
 
-/** What a server says, marked as its words. */
-function quoted(server: string, text: string): string {
-  const said = plainText(text, maxDescriptionChars).trim()
-  return said === '' ? `A tool of the MCP server '${server}'.` : `The MCP server '${server}' says of it: ${said}`
+/** What is taken over of what a server says of a tool: clean texts, and schemas that can be read. */
+export function cleanTool({ description, inputSchema, outputSchema, ...tool }: ListedTool): ListedTool {
+  const said = plainText(description ?? '', maxDescriptionChars).trim()
+  return {
+    ...tool,
+    ...(said !== '' && { description: said }),
+    inputSchema: usableSchema(inputSchema),
+    ...(outputSchema !== undefined && JSON.stringify(outputSchema).length <= maxSchemaChars && { outputSchema }),
+  }
 }
 
 /** Without terminal codes and characters that are not seen, and not longer than so many characters. */

@@ -62,4 +62,28 @@ describe('the tools of an MCP server', () => {
       'Done.',
     ])
   })
+
+  it('are found by a search where they are too many to be shown, of all servers together', async () => {
+    const [one, two] = [await connected(), await connected({ name: 'other' })]
+    const tools = mcpTools([one, two], { maxDeclared: 30 })
+    expect(mcpTools(one, { maxDeclared: 30 }).map(({ declaration }) => declaration.name)).not.toContain('find_tools')
+    const requests: ModelRequest[] = []
+    const script = scripted((request) => {
+      requests.push(request)
+      const done = request.messages.filter(({ role }) => role === 'tool').length
+      const input = { name: 'other__echo', arguments: { said: 'found' } }
+      if (done === 0) return { toolCalls: [{ name: 'find_tools', arguments: { query: 'echo' } }] }
+      return done === 1 ? { toolCalls: [{ name: 'call_tool', arguments: input }] } : 'Done.'
+    })
+    const world = new World({ name: 'w', systems: standardSystems() })
+    const asked = world.spawn(...agent({ model: 'script/m', tools, messages: 'go' }))
+    await run(world, { models: { script }, tools })
+    const [found = '', echoed] = world
+      .read(asked, Conversation)
+      .flatMap((message) => (message.role === 'tool' ? textOf(message) : []))
+    expect(found).toContain('misfit__echo')
+    expect(found).toContain('other__echo')
+    expect(echoed).toBe('echo: found')
+    expect(requests[0]?.tools.map(({ name }) => name)).toEqual(['find_tools', 'call_tool'])
+  })
 })
