@@ -44,6 +44,8 @@ export async function showTurn(asking: Asking, { isVerbose, onShown, onStep, ses
         return showEnd(part.answer, { session, ui, hasReply, durationMs: performance.now() - since })
       }
       await showPart(part, ui)
+      // Of a resumed turn: nothing is under way.
+      if (session.isStopped) ui.work(undefined)
       onShown?.()
     }
   } finally {

@@ -1,4 +1,5 @@
 import { StepStopped } from '../../../components/agent/agent-tags.ts'
+import { Rewound } from '../../../components/agent/rewound.ts'
 import { Conversation } from '../../../components/agent/conversation.ts'
 import { Approval, ToolCall } from '../../../components/agent/tool-call.ts'
 import { LastTurn } from '../../../components/agent/turn.ts'
@@ -138,9 +139,9 @@ export class Chat {
   }
 
   async #endSession(): Promise<void> {
-    const { history, key } = this.#session
+    const { agent, history, key, world } = this.#session
     await this.#session.close()
-    if (history.length === 0) await this.#options.sessions.forget(key)
+    if (history.length === 0 && !world.has(agent, Rewound)) await this.#options.sessions.forget(key)
     else this.#ui.say(`To go on with this chat: entia --resume ${key}`, 'dim')
   }
 

@@ -175,6 +175,22 @@ describe('entia on a terminal', () => {
     ])
   })
 
+  it('that is killed after Escape waits for its user when it is resumed', async () => {
+    const at = await place(inTurn(bash('touch begun; sleep 60'), { text: 'Here again.', usage }))
+    const terminal = await chat(at, ['--allow', 'bash'])
+    terminal.type('Wait.\r')
+    await vi.waitUntil(() => existsSync(join(at.in, 'begun')), { timeout: 20_000 })
+    terminal.type('\u001b')
+    await terminal.until('Stopped.')
+    terminal.kill()
+    await terminal.ended
+    const resumed = await chat(at, ['--resume'])
+    await resumed.until(/The turn was stopped: say how it goes on\.[^]*I run it\.[^]*cancelled[^]*\n\n›$/)
+    resumed.type('Do not wait.\r')
+    await resumed.until(/› Do not wait\.\n\nHere again\.[^]*\n\n›$/)
+    expect(at.server.requests).toHaveLength(2)
+  })
+
   it('keeps nothing of a reply that Escape stopped', async () => {
     const at = await place(inTurn({ text: 'A long word. ', ends: 'silent', usage }, { text: 'Short.', usage }))
     const terminal = await chat(at)

@@ -103,6 +103,21 @@ describe('a chat whose user goes back', () => {
     expect(lastSaid(server)).toMatch(/^\[\{"role":"user","content":\[\{"type":"text","text":"Be quick\."[^{]*\{[^{]*$/)
   })
 
+  it('keeps a chat of which everything was taken back, and goes on with it', async () => {
+    const { open, server, terminal } = await chat({ text: 'Hello.', usage }, { text: 'Anew.', usage })
+    terminal.type('Hi.\r')
+    await terminal.until(/Hello\.[^]*\n\n›$/)
+    terminal.type('/rewind\r')
+    await terminal.until(/› Hi\.$/)
+    terminal.type('\u0003\u0004')
+    await terminal.ended
+    const resumed = await open('--resume')
+    await resumed.until(/goes on\.\n\n›$/)
+    resumed.type('Again.\r')
+    await resumed.until(/Anew\.[^]*\n\n›$/)
+    expect(lastSaid(server)).not.toContain('Hi.')
+  })
+
   it('is told what cannot be gone back to', async () => {
     const { server, terminal } = await chat({ text: 'Hello.', usage })
     for (const [typed, shown] of [
