@@ -37,6 +37,8 @@ interface Write {
 /** Largest content that is kept, and most bytes of all that is kept for a chat session. */
 const maxFileBytes = 16 * 1024 * 1024
 const maxKeptBytes = 256 * 1024 * 1024
+/** A file above this size is none that tools have written. */
+const maxComparedBytes = 64 * 1024 * 1024
 const journalName = 'files.jsonl'
 const writable = 0o222
 
@@ -212,7 +214,7 @@ async function judged(folder: string, write: Write, after: string): Promise<Writ
     }
     if (stats.isDirectory()) return impossible('it is a folder now')
     if (!stats.isFile()) return impossible('it is no regular file now')
-    const now = stats.size > maxFileBytes ? undefined : hashOf(await readFile(path))
+    const now = stats.size > maxComparedBytes ? undefined : hashOf(await readFile(path))
     if (now !== undefined && now === before) return undefined
     const unkept = await missingBlob(folder, before)
     if (unkept !== undefined) return unkept

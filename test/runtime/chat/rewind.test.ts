@@ -187,6 +187,15 @@ describe('a chat session that goes back', () => {
     ])
   })
 
+  it('says of a file that was too large to keep that it stays', async () => {
+    const at = await place({ large: 'x'.repeat(17 * 1024 * 1024) })
+    const { session } = await chatting(at, writes({ large: 'two' }), 'Done.')
+    await turn('Write.', session)
+    const { files } = await session.rewind(1, { files: true, changedFiles: true })
+    expect(files).toMatchObject([{ isDone: false, state: 'impossible', why: 'it was too large to keep' }])
+    expect(await text(at, 'large')).toBe('two')
+  })
+
   it('says how many commands ran, whose work stays', async () => {
     const at = await place()
     const { session } = await chatting(
