@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { brokenArguments, hostile, type Wrong, wrongs } from './broken-options.ts'
 import { fuzz, fuzzTimeoutMs, outcomeOf } from './cases.ts'
 import { calls, type Door, makers, providers, runners, simulations, writes } from './doors.ts'
+import { matrix } from './matrix-doors.ts'
 import { runtime } from './runtime-doors.ts'
 
 type Doors = Readonly<Record<string, Door>>
@@ -30,7 +31,7 @@ function unlessHostile(error: unknown): void {
 }
 
 describe('options and arguments', () => {
-  const groups: readonly Doors[] = [makers, providers, runners, calls, writes, runtime, simulations]
+  const groups: readonly Doors[] = [makers, providers, runners, calls, writes, runtime, matrix, simulations]
   it.each(groups.flatMap((doors) => Object.entries(doors)))(
     'of %s are right before they are broken',
     async (_, door) => {
@@ -46,6 +47,7 @@ describe('options and arguments', () => {
     ['calls of a Runner', calls, 1],
     ['writes to a world', writes, 1],
     ['what entia/runtime gives', runtime, 1],
+    ['what entia/matrix gives', matrix, 1],
     ['simulations', simulations, simulationsPerCase],
   ] as const)('of %s are taken or refused', { timeout: fuzzTimeoutMs }, async (_, doors: Doors, portion) => {
     await fuzz(

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writePrivateFile } from '../../runtime/config/folders.ts'
 import { cleanName } from '../../tools/files/clean-text.ts'
 import type { ArchivedRoom, ArchiveSink } from './archived-turns.ts'
+import { readIfThere } from './read-if-there.ts'
 import { shortHash } from './room-record.ts'
 
 const maxNameChars = 80
@@ -44,10 +44,7 @@ function lastLine(mark: Mark): string {
 }
 
 async function read(path: string): Promise<(Mark & { readonly text: string }) | undefined> {
-  const all = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
+  const all = await readIfThere(path)
   if (all === undefined) return undefined
   const at = all.lastIndexOf('<!-- {')
   try {

@@ -1,10 +1,10 @@
-import { readFile, rename, rm } from 'node:fs/promises'
+import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Folders, folders, writePrivateFile } from '../../runtime/config/folders.ts'
-import { EntiaError } from '../../world/entia-error.ts'
 import { callback, checkOptions, environment, refuseMisfit, type ShapesOf } from '../../world/option-shapes.ts'
 import { archiveFile } from './archive-file.ts'
 import { type ArchiveSink, endedTurns } from './archived-turns.ts'
+import { readIfThere, unlessMissing } from './read-if-there.ts'
 import { type MatrixSessions, RoomSessions, toStderr } from './room-sessions.ts'
 
 /** Options of `matrixArchiveAll`. */
@@ -72,26 +72,11 @@ export async function archiveFlushed(
   { state }: Folders,
   options: ArchiveOptions,
 ): Promise<void> {
+  const asked = join(state, 'archive.signal')
   const taken = join(state, 'archive.signal.taken')
-  const isAsked = await unlessMissing(rename(join(state, 'archive.signal'), taken))
-  // Or it was taken by a program that ended before it was done.
-  if (!isAsked && !(await unlessMissing(readFile(taken)))) return
+  await unlessMissing(asked, rename(asked, taken))
+  // Also one that was taken by a program that ended before it was done.
+  if ((await readIfThere(taken)) === undefined) return
   await archiveRooms(sessions, options)
   await rm(taken, { force: true })
-}
-
-async function unlessMissing(done: Promise<unknown>): Promise<boolean> {
-  try {
-    await done
-    return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
-    const what = `The request to archive cannot be read: ${(error as Error).message}.`
-    throw new EntiaError(
-      'store-failed',
-      `${what} ENTIA_STATE_DIR names the folder that it lies in.`,
-      {},
-      { cause: error },
-    )
-  }
 }

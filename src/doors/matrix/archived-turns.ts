@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { lazily } from '../../world/lazily.ts'
+import { readIfThere } from './read-if-there.ts'
 import type { MatrixRoom } from './room-sessions.ts'
 
 /** A turn of a chat session, as a person reads it. */
@@ -39,10 +39,7 @@ const Line = lazily(() =>
 
 /** The ended turns of a transcript behind one of them. Results of tools and calls are left out: the transcript has them. */
 export async function endedTurns(path: string, behind: number): Promise<readonly ArchivedTurn[]> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return ''
-    throw error
-  })
+  const text = (await readIfThere(path)) ?? ''
   const turns = new Map<number, ArchivedTurn['messages'][number][]>()
   let ended = 0
   let newest = 0

@@ -1,4 +1,4 @@
-import { chmod, readFile, stat } from 'node:fs/promises'
+import { chmod, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { type Folders, folders, writePrivateFile } from '../../runtime/config/folders.ts'
@@ -17,6 +17,7 @@ import {
   type ShapesOf,
 } from '../../world/option-shapes.ts'
 import { Homeserver, logIn } from './homeserver.ts'
+import { readIfThere } from './read-if-there.ts'
 
 const userId = /^@[^:\s]+:\S+$/
 
@@ -177,18 +178,18 @@ export async function writeConfig(config: MatrixConfig, { config: folder }: Fold
 /**
  * Reads `matrix.json`. One that others may read is tightened, and reported.
  *
- * @throws by its promise: `matrix-not-configured`, `config-invalid`
+ * @throws by its promise: `matrix-not-configured`, `config-invalid`, `store-failed`
  */
 export async function readConfig(
   { config: folder }: Folders,
   onNotice: (notice: string) => unknown,
 ): Promise<MatrixConfig> {
   const path = join(folder, 'matrix.json')
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
+  const text = await readIfThere(path)
+  if (text === undefined) {
     const what = `Matrix is not configured: there is no file ${path}.`
     throw new EntiaError('matrix-not-configured', `${what} Run: entia matrix configure`, { path })
-  })
+  }
   await tighten(path, onNotice)
   const read = MatrixFile().safeParse(parsed(text, path))
   if (read.success) return read.data

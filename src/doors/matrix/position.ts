@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { type Folders, writePrivateFile } from '../../runtime/config/folders.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { lazily } from '../../world/lazily.ts'
 import type { Account } from './homeserver.ts'
+import { readIfThere } from './read-if-there.ts'
 
 /** Answered events that are remembered: a homeserver may send them again. */
 const maxAnswered = 1_000
@@ -54,10 +54,7 @@ export class Position {
   /** That of another account counts as none. @throws by its promise: `store-failed` for a file that cannot be read */
   static async open({ data }: Folders, { server, userId }: Account): Promise<Position> {
     const path = join(data, 'matrix', 'position.json')
-    const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return undefined
-      throw error
-    })
+    const text = await readIfThere(path)
     const found = text === undefined ? undefined : parsed(text, path)
     const isOurs = found?.server === server && found.userId === userId
     return isOurs

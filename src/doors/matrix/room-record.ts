@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { type Folders, writePrivateFile } from '../../runtime/config/folders.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { lazily } from '../../world/lazily.ts'
+import { readIfThere, unlessMissing } from './read-if-there.ts'
 
 const RoomRecord = lazily(() =>
   z.object({
@@ -56,10 +57,7 @@ export class RoomRecords {
 
   /** Of all rooms that something is kept of, by id. */
   async list(): Promise<readonly RoomRecord[]> {
-    const names = await readdir(this.#folder).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return []
-      throw error
-    })
+    const names = (await unlessMissing(this.#folder, readdir(this.#folder))) ?? []
     const files = names.filter((name) => name.endsWith('.json'))
     const records = await Promise.all(files.map((name) => readRecord(join(this.#folder, name))))
     return records.filter((record) => record !== undefined).toSorted((a, b) => (a.roomId < b.roomId ? -1 : 1))
@@ -76,10 +74,11 @@ export function shortHash(text: string): string {
 }
 
 async function readRecord(path: string): Promise<RoomRecord | undefined> {
+  const text = await readIfThere(path)
+  if (text === undefined) return undefined
   try {
-    return RoomRecord().parse(JSON.parse(await readFile(path, 'utf8')))
+    return RoomRecord().parse(JSON.parse(text))
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     const what = `What is kept of a Matrix room cannot be read: ${path}.`
     const advice = 'Put a backup in its place, or remove it: the room then begins a new chat session.'
     throw new EntiaError('store-failed', `${what} ${advice}`, { path }, { cause: error })

@@ -1,4 +1,4 @@
-import { chmod, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { matrixConfigure, matrixPoll } from 'entia/matrix'
 import { describe, expect, it } from 'vitest'
@@ -88,6 +88,15 @@ describe('matrix.json', () => {
     expect(at.notices).toEqual([
       expect.stringMatching(/matrix.json could be read by others \(mode 644\): it is 600 now/),
     ])
+  })
+
+  it('that is no file is named', async () => {
+    const at = await lab(undefined, false)
+    await mkdir(fileOf(at), { recursive: true })
+    expect(await rejection(matrixPoll(at.options))).toMatchObject({
+      code: 'store-failed',
+      message: expect.stringMatching(/matrix.json cannot be read: EISDIR/),
+    })
   })
 
   it('that is missing or wrong is named with what to do, and never shown', async () => {
