@@ -6,11 +6,11 @@ import { teamStory } from './team.ts'
 const scout = { name: 'scout', model: 'scout/x', tools: ['look'] }
 
 /** The owner speaks for so long. */
-const maxTick = 40
+const maxTick = 16
 
 /**
  * A lead whose owner changes their mind: steps are stopped and messages taken back at any moment, and work goes on with the next
- * message. Its conversation is compacted, and its turns are archived.
+ * message.
  */
 export default teamStory({
   name: 'minds',
