@@ -79,7 +79,7 @@ export class McpConnection {
   #offer: Offer | undefined
   /** The server is of the older protocol, or ends at a request that it does not know. */
   #isLegacy = false
-  #isClosed = false
+  readonly #closing = new AbortController()
 
   /** @param known what the server offered when it was connected last */
   constructor(target: McpTarget, options: ConnectOptions = {}, known?: Offer) {
@@ -186,7 +186,7 @@ export class McpConnection {
 
   /** Ends the connection, and the server if it was started here. Idempotent. */
   async close(): Promise<void> {
-    this.#isClosed = true
+    this.#closing.abort(new Error(`The connection to the MCP server '${this.name}' is closed.`))
     await this.#drop(this.#live)
   }
 
@@ -228,7 +228,7 @@ export class McpConnection {
   }
 
   async #connected(): Promise<Live> {
-    if (this.#isClosed) throw new Error(`The connection to the MCP server '${this.name}' is closed.`)
+    this.#closing.signal.throwIfAborted()
     if (this.#live !== undefined) return this.#live
     const opening = this.#open()
     this.#live = opening
@@ -250,14 +250,20 @@ export class McpConnection {
       const client = new sdk.Client({ name: 'entia', version: '1' }, this.#clientOptions())
       this.#answerServer(client)
       // The handshake may hang although its own requests have a time limit, such as in a redirect.
-      const signal = AbortSignal.timeout(timeout)
+      const signal = AbortSignal.any([AbortSignal.timeout(timeout), this.#closing.signal])
+      // The SDK's first request, which finds out the protocol, goes on whatever the signal says.
+      const stop = (): void => void transport.close().catch(() => undefined)
+      signal.addEventListener('abort', stop)
       try {
+        signal.throwIfAborted()
         const options = { timeout, maxTotalTimeout: timeout, signal }
         await client.connect(transport, this.#isLegacy ? { ...options, prior: { kind: 'legacy' } } : options)
         this.#note(await offered(client, timeout))
       } catch (error) {
         await transport.close().catch(() => undefined)
-        throw new Error(this.#unreachable(transport, error), { cause: error })
+        throw new Error(this.#unreachable(transport, signal.aborted ? signal.reason : error), { cause: error })
+      } finally {
+        signal.removeEventListener('abort', stop)
       }
       this.#isLegacy = client.getProtocolEra() === 'legacy'
       return { client, transport, isAnswer: (error) => error instanceof sdk.ProtocolError }
@@ -289,7 +295,7 @@ export class McpConnection {
       void this.#forget(client)
     }
     Object.assign(client, { onclose })
-    if (this.#isClosed) await transport.close()
+    if (this.#closing.signal.aborted) await transport.close()
     return live
   }
 

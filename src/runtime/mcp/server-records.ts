@@ -14,6 +14,8 @@ export interface ServerRecord {
   readonly names: Readonly<Record<string, string>>
   /** Tools that have changed since a permission may have been given for them. */
   readonly changed: readonly string[]
+  /** It could not be reached the last time, and never before: nobody waits for it again. */
+  readonly isMissing?: true | undefined
 }
 
 interface Stored extends ServerRecord {

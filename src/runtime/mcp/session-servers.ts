@@ -39,6 +39,8 @@ interface Server {
   readonly trusted: boolean
   readonly connection: McpConnection
   record: ServerRecord | undefined
+  /** It was not there the last time. */
+  readonly wasMissing: boolean
   tools: readonly Tool[]
 }
 
@@ -83,14 +85,18 @@ export class SessionServers implements ToolFeed {
         const auth = 'url' in target ? options.auth?.(name, target.url) : undefined
         return [
           records.read(name, target).then((record): Server => {
-            const connection = new McpConnection(target, { name, cwd, elicit, passEnv, auth }, record?.offer)
-            return { name, target, trusted, connection, record, tools: [] }
+            const wasMissing = record?.isMissing === true
+            const known = wasMissing ? undefined : record
+            const connection = new McpConnection(target, { name, cwd, elicit, passEnv, auth }, known?.offer)
+            return { name, target, trusted, connection, record: known, wasMissing, tools: [] }
           }),
         ]
       }),
     )
     const made = new SessionServers(options, records, servers)
-    made.#met = made.#meet()
+    const unknown = servers.filter(({ record }) => record === undefined)
+    made.#met = made.#meet(unknown.filter(({ wasMissing }) => !wasMissing))
+    void made.#met.then(() => made.#meet(unknown.filter(({ wasMissing }) => wasMissing)))
     return made
   }
 
@@ -123,6 +129,7 @@ export class SessionServers implements ToolFeed {
     const timer = setTimeout(resolve, this.#options.patienceMs ?? patienceMs)
     await Promise.race([this.#met, late])
     clearTimeout(timer)
+    for (const server of this.#servers) if (server.record === undefined) this.#noteMissing(server)
     this.#update = update
     update()
   }
@@ -135,9 +142,15 @@ export class SessionServers implements ToolFeed {
     await Promise.all(this.#writes)
   }
 
-  /** Connects the servers that were never connected, a few at a time. */
-  async #meet(): Promise<void> {
-    const unknown = this.#servers.filter(({ record }) => record === undefined).values()
+  /** It is not waited for again. */
+  #noteMissing({ name, target }: Server): void {
+    const offer = { title: '', tools: [], hasResources: false, prompts: [] }
+    this.#writes.push(this.#records.write(name, target, { offer, names: {}, changed: [], isMissing: true }))
+  }
+
+  /** Connects servers that were never connected, a few at a time. */
+  async #meet(servers: readonly Server[]): Promise<void> {
+    const unknown = servers.values()
     const next = async (): Promise<void> => {
       for (const server of unknown) {
         if (this.#isClosed) return

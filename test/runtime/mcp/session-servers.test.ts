@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { type ModelRequest, scripted, textOf, VirtualClock } from 'entia'
 import { addObserver, type ChatSession, openSession, sessionSetup, type SetupOptions, turn } from 'entia/runtime'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { serverPromptHelp, serverPromptText } from '../../../src/cli/chat/server-prompt.ts'
+import { SessionServers } from '../../../src/runtime/mcp/session-servers.ts'
 import { tempFolder } from '../../tools/temp-folder.ts'
 import { misfit } from './misfit.ts'
 
@@ -176,4 +178,29 @@ describe('MCP servers of the configuration', () => {
     const bare = await chatting(at, {}, 'latest')
     expect(await bare.say(['s__echo'])).toEqual(['Error: there is no tool named s__echo.'])
   })
+
+  it('that never answer hold up the first turn once, and no closing', async () => {
+    const at = await home(() => ({ mcp: { servers: { mute: misfit('mute') } } }))
+    const first = await SessionServers.open({ ...served(at), patienceMs: 50 })
+    await first.begin(() => {})
+    await first.close()
+    const second = await SessionServers.open({ ...served(at), patienceMs: 60_000 })
+    await second.begin(() => {})
+    await second.close()
+  })
+
+  it('have prompts that are commands, with words for their arguments', async () => {
+    const at = await home((server) => ({ mcp: { servers: { s: server } } }))
+    const { say, session } = await chatting(at)
+    await say()
+    expect(serverPromptHelp(session)).toEqual(['/s:review number [tone]  Reviews it.'])
+    expect(await serverPromptText('/s:review 12 very kind', session)).toBe('Review 12, very kind.')
+    expect(await serverPromptText('/s:review tone=short 12', session)).toBe('Review 12, short.')
+    expect(serverPromptText('/s:reviews 12', session)).toBeUndefined()
+  })
 })
+
+function served({ cwd }: Awaited<ReturnType<typeof home>>) {
+  const { args, command } = misfit('mute')
+  return { servers: { mute: { command, args: [...args] } }, cwd, cache: join(cwd, 'cache'), onNotice: () => {} }
+}
