@@ -83,7 +83,16 @@ async function list(servers: readonly Server[], isJson: boolean, at: At): Promis
         const { prompts, tools } = await connection.connect()
         const { changed = [] } = (await records.read(name, target)) ?? {}
         const named = { tools: tools.map((tool) => tool.name), prompts: prompts.map((prompt) => prompt.name) }
-        return { name, where, state: 'connected', isConnected: true, isTrusted, ...named, changed }
+        return {
+          name,
+          where,
+          state: 'connected',
+          isConnected: true,
+          protocol: connection.protocol,
+          isTrusted,
+          ...named,
+          changed,
+        }
       } catch (error) {
         return { name, where, state: (error as Error).message, isConnected: false, isTrusted }
       } finally {

@@ -77,6 +77,7 @@ export class McpConnection {
   #name: string | undefined
   #live: Promise<Live> | undefined
   #offer: Offer | undefined
+  #protocol: string | undefined
   /** The server is of the older protocol, or ends at a request that it does not know. */
   #isLegacy = false
   readonly #closing = new AbortController()
@@ -94,8 +95,9 @@ export class McpConnection {
     return this.#name ?? this.#offer?.title ?? 'server'
   }
 
-  get isConnected(): boolean {
-    return this.#live !== undefined
+  /** The version of the protocol that was agreed on last, such as `2026-07-28`; `undefined`: it was not connected yet. */
+  get protocol(): string | undefined {
+    return this.#protocol
   }
 
   /** What the server offered last; `undefined`: it was not connected yet. */
@@ -266,6 +268,7 @@ export class McpConnection {
         signal.removeEventListener('abort', stop)
       }
       this.#isLegacy = client.getProtocolEra() === 'legacy'
+      this.#protocol = client.getNegotiatedProtocolVersion()
       return { client, transport, isAnswer: (error) => error instanceof sdk.ProtocolError }
     }
     let live: Live
