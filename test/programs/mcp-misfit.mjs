@@ -75,7 +75,7 @@ const calls = {
     text(id, 'grown')
   },
   changes(id) {
-    described = 'Does something else now.'
+    described += ' And something else.'
     send({ method: 'notifications/tools/list_changed' })
     text(id, 'changed')
   },

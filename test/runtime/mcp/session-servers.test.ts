@@ -120,10 +120,16 @@ describe('MCP servers of the configuration', () => {
     expect(seen).toEqual([['s__echo', 'changed'], 'ToolRegistry'])
     expect(asked).toEqual(['s__changes', 's__echo'])
     expect(notices).toEqual([expect.stringContaining('type: entia mcp accept s')])
+    // What a person allowed meanwhile is forgotten too.
+    const again = happened(session, 'tool-changed')
+    await say(['s__changes'])
+    await again
+    await say(['s__echo'])
+    expect(asked).toEqual(['s__changes', 's__echo', 's__echo'])
     await session.close()
     const later = await chatting(at, { approve })
     await later.say(['s__echo'])
-    expect(asked).toEqual(['s__changes', 's__echo', 's__echo'])
+    expect(asked).toEqual(['s__changes', 's__echo', 's__echo', 's__echo'])
   })
 
   it('with more tools than a model is to be shown have them found by a search, and called as themselves', async () => {
