@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
 import { EntiaError } from '../world/entia-error.ts'
 import { didYouMean } from '../world/near-names.ts'
 import { interruption } from './interruption.ts'
@@ -36,6 +37,8 @@ const usageCodes: ReadonlySet<string> = new Set([
 
 /** Returns the exit code. Prints errors of the user; throws only defects. */
 export async function main(): Promise<number | undefined> {
+  // V8 takes 500 MB, once, to optimize the lexer of the shell grammar, which is as fast without.
+  for (const flag of ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering']) setFlagsFromString(flag)
   const [run, words] = chosenCommand(argv.slice(2))
   try {
     return await run(words)
