@@ -222,7 +222,7 @@ async function promptOf(
   skills: string | undefined,
 ): Promise<string> {
   const { cwd } = place
-  const base = system ?? standardPrompt(cwd)
+  const base = system ?? standardPrompt(cwd, loadProjectContext)
   const own = skills === undefined ? base : `${base}\n\n${skills}`
   if (!loadProjectContext) return own
   const { notices, text: context } = await projectContext({ cwd, configFolder: place.folders.config })

@@ -149,6 +149,14 @@ describe('the setup of a chat session', () => {
     expect(without).toBe('Be brief.')
   })
 
+  it('says which AGENTS.md counts, that the user counts over it, and that subfolders may have one, unless none is to count', async () => {
+    const place = await home({ 'projects/app/docs/AGENTS.md': 'Rule of the docs.' })
+    const prompt = promptOf(await setUp(place))
+    expect(prompt).toMatch(/The one closest to a file counts over those further up, and the user\s+over all of them\./)
+    expect(prompt).not.toContain('Rule of the docs.')
+    expect(promptOf(await setUp(place, { loadProjectContext: false }))).not.toContain('AGENTS.md')
+  })
+
   it('reports all problems of the configuration at once', async () => {
     const wrong = await home({ 'config/config.json': '{ "maxStep": 5, "routing": "sometimes" }' })
     const error = await rejection(sessionSetup({ cwd: wrong.cwd, env: wrong.env }))

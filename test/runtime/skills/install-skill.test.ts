@@ -98,13 +98,6 @@ describe('a skill in a folder', () => {
     expect(await readdir(folder)).toEqual(['app'])
   })
 
-  it('of too many files is refused', async () => {
-    const { env } = await homeWith()
-    const many = Object.fromEntries(Array.from({ length: 2_001 }, (_, index) => [`pdf/${index}`, '']))
-    const from = await tempFolder({ ...many, 'pdf/SKILL.md': skillText('pdf') })
-    await expect(installSkill(join(from, 'pdf'), { env })).rejects.toThrow('got more than 2000 files')
-  })
-
   it('that is invalid, no folder, or nowhere is refused', async () => {
     const { env, folder } = await homeWith({ 'from/pdf/SKILL.md': skillText('docx'), 'from/file': '' })
     await expect(installSkill(join(folder, 'from/pdf'), { env })).rejects.toThrow(
@@ -142,26 +135,6 @@ describe('a skill in a git repository', () => {
     expect(await installSkill(url, { env, force: true })).toBe('pdf')
   })
 
-  it('is taken from a branch, a tag or a commit behind #', async () => {
-    const { env, skills } = await homeWith()
-    const { folder, url } = await repositoryWith(pdf)
-    await git(folder, 'tag', 'v1')
-    const first = (await git(folder, 'rev-parse', 'HEAD')).trim()
-    await addFiles(folder, { 'SKILL.md': skillText('pdf', { body: 'Second.' }) })
-    await git(folder, 'checkout', '--quiet', '-b', 'feature/x')
-    await git(folder, 'commit', '--quiet', '--all', '--message', 'Second')
-    await git(folder, 'checkout', '--quiet', 'main')
-    const body = async (ref: string) => {
-      await installSkill(`${url}#${ref}`, { env, force: true })
-      return (await readFile(join(skills, 'pdf/SKILL.md'), 'utf8')).trim().split('\n').at(-1)
-    }
-    expect(await body('feature/x')).toBe('Second.')
-    expect(await body('v1')).toBe('How to do pdf.')
-    expect(await body('feature/x')).toBe('Second.')
-    expect(await body(first)).toBe('How to do pdf.')
-    await expect(body('nope')).rejects.toMatchObject({ code: 'skill-fetch-failed' })
-  })
-
   it('is taken from a folder of it, which the error for a repository of many skills names', async () => {
     const { env } = await homeWith()
     const { url } = await repositoryWith({
@@ -183,35 +156,6 @@ describe('a skill in a git repository', () => {
     await git(folder, 'commit', '--quiet', '--message', 'A link')
     await expect(installSkill(url, { env })).rejects.toMatchObject({ code: 'invalid-skill' })
     expect(await readdir(home)).toEqual(['app'])
-  })
-
-  it('that packs a gigabyte into a little is refused before its files are written', async () => {
-    const { env } = await homeWith()
-    const { folder, url } = await repositoryWith(pdf)
-    await truncate(join(folder, 'references/forms.md'), 50_000_000)
-    await git(folder, '-c', 'core.compression=1', 'commit', '--quiet', '--all', '--message', 'Zeros')
-    await expect(installSkill(url, { env })).rejects.toThrow(/too large.*got 500000\d\d bytes/)
-  })
-
-  it('runs no hook, no filter and no submodule of the repository', async () => {
-    const { env, skills, folder: home } = await homeWith()
-    const inner = await repositoryWith({ 'SKILL.md': skillText('inner') })
-    const { folder, url } = await repositoryWith({ ...pdf, '.gitattributes': '* filter=evil' })
-    await git(folder, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner.url, 'inner')
-    await git(folder, 'commit', '--quiet', '--message', 'A submodule')
-    const evil = join(home, 'evil.sh')
-    await writeFile(evil, `#!/bin/sh\ntouch ${join(home, 'ran')}\ncat\n`, { mode: 0o755 })
-    await mkdir(join(home, 'template/hooks'), { recursive: true })
-    await writeFile(join(home, 'template/hooks/post-checkout'), `#!/bin/sh\ntouch ${join(home, 'ran')}\n`, {
-      mode: 0o755,
-    })
-    await writeFile(
-      join(home, '.gitconfig'),
-      `[filter "evil"]\nsmudge = ${evil}\n[init]\ntemplateDir = ${join(home, 'template')}\n[submodule]\nrecurse = true\n`,
-    )
-    expect(await installSkill(url, { env })).toBe('pdf')
-    expect(await readdir(home)).not.toContain('ran')
-    expect(await readdir(join(skills, 'pdf/inner'))).toEqual([])
   })
 
   it('that cannot be reached is refused with what git said, without a password and without a question', async () => {
