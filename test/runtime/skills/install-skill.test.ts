@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, lstat, mkdir, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises'
+import { chmod, lstat, mkdir, readdir, readFile, rm, stat, symlink, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { installSkill, listSkills, removeSkill } from 'entia/runtime'
 import { describe, expect, it } from 'vitest'
