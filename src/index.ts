@@ -110,7 +110,7 @@ export type { SessionStatus } from './protocol/delegation.ts'
 export type { Skill } from '../components/agent/skills.ts'
 export { type SessionInfo, type SessionRef, Subagents, type WaitOptions } from './engine/children/subagents.ts'
 export type { Transcript } from './engine/children/child-run.ts'
-export type { LaunchOptions } from './engine/loop/requests.ts'
+export type { LaunchOptions, WorkerOptions } from './engine/loop/requests.ts'
 export { SessionPool, type SessionPoolOptions, sessionPoolDefaults } from './engine/children/pool.ts'
 export type { SkillDefinition } from './engine/children/port.ts'
 

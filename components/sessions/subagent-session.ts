@@ -19,6 +19,8 @@ export const SubagentSession = defineComponent(
       closed: z.literal(true).optional(),
       correlationId: z.string(),
       createdAtMs: timeMs(),
+      /** Unix time of the launch. */
+      createdAtDateMs: timeMs().optional(),
       deadlineMs: timeMs().optional(),
       /** Tools denied above it at launch; sessions that resume it are denied them too. */
       denied: z.array(z.string()).optional(),

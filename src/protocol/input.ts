@@ -27,6 +27,15 @@ const delegationFields = lazily(() => ({
     /** Full id of the session to resume, with its other settings. */
     resume: z.string().optional(),
     timeoutMs: z.number().positive().optional(),
+    /** Instead of a category: a worker with these tools of its parent, and no others. */
+    worker: z
+      .strictObject({
+        /** The parent's approvals are asked; absent: they are declined. */
+        approvals: z.literal('parent').optional(),
+        model: z.string().optional(),
+        tools: z.array(z.string()),
+      })
+      .optional(),
   },
   /** A program ends a session, by its full id; a closed one takes no more queries. */
   'session-cancel': { agent: entity(), close: z.literal(true).optional(), session: z.string() },

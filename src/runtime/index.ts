@@ -53,6 +53,18 @@ export { projectContext, type ProjectContext, type ProjectContextOptions } from 
 export { type ReadConfig, type ReadConfigOptions, readRuntimeConfig } from './config/read-runtime-config.ts'
 export { agentConfigOf, policyConfigOf, type RuntimeConfig } from './config/runtime-config.ts'
 
+export {
+  collectSubagent,
+  type CollectSubagentOptions,
+  killSubagent,
+  type ListedSubagent,
+  listSubagents,
+  querySubagent,
+  type QuerySubagentOptions,
+  spawnSubagent,
+  type SpawnSubagentOptions,
+} from './subagents/chat-subagents.ts'
+
 export { installSkill, type InstallSkillOptions, removeSkill, type SkillTargetOptions } from './skills/install-skill.ts'
 export { type ListedSkill, listSkills, type SkillScope, type SkillsOptions } from './skills/list-skills.ts'
 export { testSkill, type SkillTestResult, type TestSkillOptions } from './skills/test-skill.ts'

@@ -28,6 +28,8 @@ export interface LaunchRequest {
   readonly config?: SubagentConfig
   /** Tool calls that need an approval are denied. */
   readonly approvals?: 'denied'
+  /** Its record says when it was launched. @default false */
+  readonly isDated?: boolean | undefined
   readonly prompt: string
   readonly loadSkills: readonly string[]
   /** Who names the skills. @default a model */
@@ -119,7 +121,7 @@ function limitReached(world: World, agent: Entity, wanted: SubagentConfig['limit
 
 function spawnSession(world: World, agent: Entity, request: LaunchRequest, launch: Launch): Entity {
   const { kind, category, mode, blueprint, denied, prefixHash } = launch
-  const { prompt, loadSkills, loadedBy, timeoutMs, notify = true, promptRecord, resumedFrom } = request
+  const { isDated, prompt, loadSkills, loadedBy, timeoutMs, notify = true, promptRecord, resumedFrom } = request
   const delegated = delegatedBy(world, agent)
   const { holders = 0, launched } = delegated
   const sequence = launched + holders + 1
@@ -130,6 +132,7 @@ function spawnSession(world: World, agent: Entity, request: LaunchRequest, launc
     category,
     correlationId,
     createdAtMs: world.nowMs,
+    ...(isDated === true && { createdAtDateMs: world.dateMs }),
     ...(denied.length > 0 && { denied: [...denied] }),
     kind,
     ...(loadSkills.length > 0 && { loadSkills: [...loadSkills], ...(loadedBy !== undefined && { loadedBy }) }),

@@ -96,6 +96,18 @@ export function startNextQuery(world: World, session: Entity): void {
   answerQuery(world, first)
 }
 
+/** Ends what a session is asked: it was closed. */
+export function cancelQueries(world: World, session: Entity): void {
+  const open = world.referrers(SessionQuery, session).filter((asked) => {
+    return world.read(asked, SessionQuery).reply === undefined && !world.has(asked, Outcome)
+  })
+  // The one under way last, so that none of those behind it begins.
+  for (const query of open.toReversed()) {
+    world.set(query, Outcome, { ok: false, failure: { kind: 'cancelled', message: 'Session was cancelled' } })
+    answerQuery(world, query)
+  }
+}
+
 /**
  * Drives the world of an ended session until its turns are archived.
  * @param isKnown some still are to be archived

@@ -10,7 +10,7 @@ import { raiseMarks } from '../../src/rules/policy/marks.ts'
 import { parsedAs, type Entity } from '../../src/world/component.ts'
 import type { Input } from '../../src/world/input.ts'
 import type { World } from '../../src/world/world.ts'
-import { answerQuery, queryProblem, querySession, settleSession, takeSettling } from './query-session.ts'
+import { answerQuery, cancelQueries, queryProblem, querySession, settleSession, takeSettling } from './query-session.ts'
 import { type FoundText, giveAnswer, markRead, settleCall, timeoutAnswer, withText } from './session-answers.ts'
 import {
   activeSessions,
@@ -30,6 +30,7 @@ import { SubagentRegistry } from '../../components/sessions/subagent-registry.ts
 import { noteRefused } from '../../src/rules/delegation/refused-requests.ts'
 import { findSession } from '../../src/rules/delegation/find-session.ts'
 import { launchSession, resumeSession } from './launch-session.ts'
+import { launchWorker, toolsToGrant } from './launch-worker.ts'
 import { Delegated } from '../../components/sessions/delegation-limits.ts'
 import { Blueprint, MadeFrom } from '../../components/sessions/blueprint.ts'
 import { type Allowance, emptyShare, grantData, grantOf } from '../../src/rules/delegation/grants.ts'
@@ -178,6 +179,24 @@ function launch(world: World, input: Delegate, defaultTimeoutMs: number | undefi
     const resumed = resumeSession(world, found.session, correlationId)
     return 'code' in resumed ? resumed : resumed.session
   }
+  if (input.worker !== undefined) {
+    const { tools } = input.worker
+    const own = toolsToGrant(world, agent)
+    const lacking = tools.find((name) => !own.includes(name))
+    if (lacking !== undefined) {
+      const there = own.length === 0 ? 'none' : own.join(', ')
+      const message = `the agent has no tool named '${lacking}' to grant; its tools: ${there}`
+      return { code: 'invalid-argument', field: 'tools', message }
+    }
+    return launchWorker(world, agent, {
+      ...input.worker,
+      task: prompt,
+      timeoutMs,
+      correlationId,
+      notify,
+      isDated: true,
+    })
+  }
   const asked = input.fork === true ? 'fork' : category
   return launchSession(world, agent, {
     category: asked,
@@ -198,7 +217,9 @@ function takeCancel(world: World, { agent, session: named, close }: InputOf<'ses
     emitCancelled(world, agent, [session], [])
     cancelSession(world, session)
   }
-  if (close === true) world.patch(session, SubagentSession, { closed: true })
+  if (close !== true) return
+  world.patch(session, SubagentSession, { closed: true })
+  cancelQueries(world, session)
 }
 
 function takeQuery(world: World, { agent, session: named, prompt, query }: InputOf<'query'>): void {

@@ -11,7 +11,13 @@ import { checkOptions, finite, flag, type ShapesOf } from '../../world/option-sh
 import type { World } from '../../world/world.ts'
 import type { Transcript } from './child-run.ts'
 import type { Clock } from '../loop/clock.ts'
-import { checkedLaunch, checkedPrompt, type LaunchOptions } from '../loop/requests.ts'
+import {
+  checkedLaunch,
+  checkedPrompt,
+  checkedWorker,
+  type LaunchOptions,
+  type WorkerOptions,
+} from '../loop/requests.ts'
 import { lostResult } from './session-records.ts'
 import { findSession } from '../../rules/delegation/find-session.ts'
 import type { Completions, Launched } from './completions.ts'
@@ -38,6 +44,8 @@ export interface SessionInfo {
   readonly prompt: string
   readonly model: string
   readonly status: SessionStatus
+  /** Unix time of the launch; absent: a model launched it. */
+  readonly startedAt: number | undefined
   readonly ageMs: number
   /** Until its deadline; `undefined`: it has none, or does not run. */
   readonly remainingMs: number | undefined
@@ -78,6 +86,15 @@ export class Subagents {
    */
   async spawn(options: LaunchOptions): Promise<{ readonly sessionId: string; readonly sequence: number }> {
     const { sessionId, sequence } = await this.#launch(checkedLaunch(options))
+    return { sessionId, sequence }
+  }
+
+  /**
+   * Launches a worker in the background that has these tools of the agent, and no others. The agent is not notified of its end.
+   * @throws `invalid-argument` (a tool that the agent lacks too), `limit-reached`
+   */
+  async spawnWorker(options: WorkerOptions): Promise<{ readonly sessionId: string; readonly sequence: number }> {
+    const { sessionId, sequence } = await this.#launch(checkedWorker(options))
     return { sessionId, sequence }
   }
 
@@ -156,6 +173,12 @@ export class Subagents {
     return active ? all.filter(({ status }) => !isFinal(status)) : all
   }
 
+  /** It works on its task or a question, or waits to. @throws `unknown-session`, `ambiguous-id` */
+  isBusy(ref: SessionRef): boolean {
+    const { record, session } = this.#own(ref)
+    return !isFinal(record.status) || this.#busyWith(session, true) !== undefined
+  }
+
   /** Ends a session. False if it has ended already. @throws `unknown-session`, `ambiguous-id` */
   async cancel(ref: SessionRef): Promise<boolean> {
     const { record } = this.#own(ref)
@@ -214,7 +237,7 @@ export class Subagents {
     const world = this.#world
     const { children } = this.#parts
     const record = children.record(session)
-    const { category, createdAtMs, deadlineMs, model, prompt, sequence, sessionId, status } = record
+    const { category, createdAtDateMs, createdAtMs, deadlineMs, model, prompt, sequence, sessionId, status } = record
     const isOpen = !world.has(session, Collected) && status !== 'cancelled'
     return {
       sessionId,
@@ -223,6 +246,7 @@ export class Subagents {
       prompt,
       model,
       status,
+      startedAt: createdAtDateMs,
       ageMs: world.nowMs - createdAtMs,
       remainingMs: status === 'running' && deadlineMs !== undefined ? deadlineMs - world.nowMs : undefined,
       usage: record.usage ?? children.driven(sessionId)?.usage ?? { calls: 0, sessions: 0 },
@@ -237,7 +261,11 @@ export class Subagents {
       throw new EntiaError('invalid-argument', `${what}.`)
     }
     const found = findSession(world, this.#agent, String(ref))
-    if (found.problem !== undefined) throw new EntiaError(found.code, found.problem, { ref })
+    if (found.problem !== undefined) {
+      const { candidates } = found
+      const which = candidates === undefined ? '' : `. It could be ${candidates.join(' or ')}; name more of the id`
+      throw new EntiaError(found.code, `${found.problem}${which}`, { ref, ...(candidates && { candidates }) })
+    }
     return { session: found.session, record: world.read(found.session, SubagentSession) }
   }
 

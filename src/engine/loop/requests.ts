@@ -151,6 +151,31 @@ export function checkedLaunch(options: LaunchOptions) {
   }
 }
 
+/** Options of a worker that a program launches. */
+export interface WorkerOptions {
+  readonly prompt: string
+  /** Names of tools of the agent. */
+  readonly tools: readonly string[]
+  /** `provider/model`. @default the agent's */
+  readonly model?: string | undefined
+  /** `parent`: who approves the agent's calls is asked about the worker's. @default calls that need it are declined */
+  readonly approvals?: 'parent' | undefined
+  /** Longest run, from admission. @default that of the standard systems */
+  readonly timeoutMs?: number | undefined
+}
+
+export function checkedWorker(options: WorkerOptions) {
+  refuseUnknownOptions('subagents.spawnWorker', options, ['prompt', 'tools', 'model', 'approvals', 'timeoutMs'])
+  const { approvals, model, prompt, timeoutMs, tools } = options
+  if (!Array.isArray(tools) || !tools.every(isFilled)) throw refusal('tools: expected a list of names')
+  if (model !== undefined && !isFilled(model)) throw refusal('model: expected provider/model')
+  if (approvals !== undefined && approvals !== 'parent') {
+    throw refusal(`approvals: expected 'parent' or nothing, got ${shortly(approvals)}`)
+  }
+  const worker = { tools: [...tools] as string[], ...(model && { model }), ...(approvals && { approvals }) }
+  return { ...checkedLaunch({ prompt, timeoutMs, notify: false }), worker }
+}
+
 export function checkedPrompt(prompt: unknown): void {
   if (!isFilled(prompt)) throw refusal('prompt: expected a text that is not empty')
 }

@@ -26,6 +26,9 @@ const workingTools = [
 /** Tools by purpose. An agent grants those that it has. */
 export const toolPresets = { minimal: minimalTools, investigate: investigatingTools, work: workingTools } as const
 
+/** A name of tools by purpose. */
+export type ToolPreset = keyof typeof toolPresets
+
 /** Names of the tools of an agent with a `SubagentRegistry`, in order. */
 export const subagentToolNames = [
   'subagent',

@@ -5,10 +5,17 @@ import type { World } from '../../world/world.ts'
 /** A session that an agent may name, or why there is none. */
 export type Found =
   | { readonly session: Entity; readonly problem?: undefined }
-  | { readonly problem: string; readonly code: 'unknown-session' | 'ambiguous-id' }
+  | {
+      readonly problem: string
+      readonly code: 'unknown-session' | 'ambiguous-id'
+      /** Full ids that an ambiguous one could mean, at most ten. */
+      readonly candidates?: readonly string[]
+    }
 
 /** Every session id begins like this; a prefix must be longer. */
 const idStart = 'session-'
+
+const maxCandidates = 10
 
 const sessionsById = () => new Map<string, Entity>()
 
@@ -24,7 +31,10 @@ export function findSession(world: World, agent: Entity, named: string): Found {
   })
   const [match] = matches
   if (match === undefined) return unknown(named)
-  if (matches.length > 1) return { problem: `Ambiguous session: ${named}`, code: 'ambiguous-id' }
+  if (matches.length > 1) {
+    const candidates = matches.slice(0, maxCandidates).map((one) => world.read(one, SubagentSession).sessionId)
+    return { problem: `Ambiguous session: ${named}`, code: 'ambiguous-id', candidates }
+  }
   return { session: match }
 }
 

@@ -3,6 +3,8 @@ import { SubagentSession } from '../../../components/sessions/subagent-session.t
 import type { World } from '../../world/world.ts'
 import type { Answer } from '../../../components/agent/tool-call.ts'
 import type { Channel, Decision } from '../../protocol/policy.ts'
+import { cutText } from '../../rules/text/cut-text.ts'
+import { oneLine } from '../../rules/text/frames.ts'
 import { urlArguments } from '../../rules/policy/call.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import { shortly } from '../../world/known-options.ts'
@@ -45,12 +47,17 @@ export interface AskedIn {
   readonly world: () => World | undefined
 }
 
+const maxTaskChars = 40
+
 /** Whose call it is, by the name of the World that it is made in. */
 function caller(name: string, root: World | undefined): string | undefined {
   if (root === undefined || root.name === name) return undefined
   const sessions = root.entitiesWith(SubagentSession).map((session) => root.read(session, SubagentSession))
   const session = sessions.find(({ sessionId }) => sessionId === name)
-  return session === undefined ? 'a subagent of a subagent' : `subagent ${session.category}`
+  if (session === undefined) return 'a subagent of a subagent'
+  // Workers have no names of their own.
+  if (session.category !== 'worker') return `subagent ${session.category}`
+  return `subagent ${session.sequence}: ${cutText(oneLine(session.prompt), maxTaskChars, '…')}`
 }
 
 /** How a Host asks, by a chat session's function. */

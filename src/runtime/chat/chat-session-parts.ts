@@ -5,6 +5,7 @@ import type { Channel } from '../../protocol/policy.ts'
 import type { BackgroundShells } from '../tools/background-shells.ts'
 import type { ChatTools } from './chat-tools.ts'
 import type { Rewinding } from './rewind.ts'
+import type { ToolPreset } from '../../rules/delegation/declarations.ts'
 import type { ToolFeed } from './tool-feed.ts'
 
 /** What a chat session is made of. */
@@ -17,6 +18,8 @@ export interface ChatSessionParts {
   /** What the policy of its agent is made of, if the agent has none yet. */
   readonly policy?: (() => DataOf<() => typeof Policy.schema>) | undefined
   readonly rewinding: Rewinding
+  /** Tools of subagents for which none are named. */
+  readonly subagentPreset?: ToolPreset | undefined
   readonly shells?: BackgroundShells | undefined
   /** Called once before the Runner starts, such as to open the transcript. */
   readonly begin?: (() => void) | undefined

@@ -10,6 +10,7 @@ import type { Runner } from '../../engine/loop/runner.ts'
 import type { SummaryResult } from '../../protocol/context.ts'
 import type { Failure, Stop } from '../../protocol/failure.ts'
 import type { Message, UserMessage } from '../../protocol/message.ts'
+import type { ToolPreset } from '../../rules/delegation/declarations.ts'
 import { parseModel } from '../../protocol/model-name.ts'
 import { type Approval as Permission, approvals, type Channel } from '../../protocol/policy.ts'
 import type { Tool } from '../../tools/port.ts'
@@ -64,6 +65,8 @@ export class ChatSession {
   readonly channel: Channel
   /** Shells that `bash` has left running, of its subagents too. */
   readonly shells: Pick<BackgroundShells, 'list' | 'stop'> | undefined
+  /** Tools of subagents for which none are named, of those that it has. */
+  readonly subagentPreset: ToolPreset
   readonly #parts: ChatSessionParts
   readonly #observers: Observers
   #started: Promise<void> | undefined
@@ -80,6 +83,7 @@ export class ChatSession {
     this.cwd = cwd
     this.runner = runner
     this.shells = parts.shells
+    this.subagentPreset = parts.subagentPreset ?? 'investigate'
     this.#observers = new Observers((call, message) => {
       listenersOf.get(runner)?.emit({ type: 'observer-failed', world: this.key, ...call, message })
     })

@@ -159,6 +159,7 @@ function chatSession({ runner, agent, chatTools }: Driven, options: NewSessionOp
     cwd,
     feed: kept.feed,
     rewinding,
+    subagentPreset: options.subagentPreset,
     shells: kept.shells,
     policy: () => policyOf(options),
     begin: () => {

@@ -2,6 +2,7 @@ import type { HostOptions } from '../../engine/effects/host-options.ts'
 import type { Channel, PolicyConfig } from '../../protocol/policy.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
 import type { ConfigInput } from '../../rules/config/config.ts'
+import { type ToolPreset, toolPresets } from '../../rules/delegation/declarations.ts'
 import type { Store } from '../../stores/port.ts'
 import type { Tool } from '../../tools/port.ts'
 import {
@@ -63,6 +64,8 @@ export interface NewSessionOptions {
   readonly policy?: PolicyConfig | undefined
   /** Answers instead of the policy's table, with all facts of a call; `undefined`: the table decides. @default none */
   readonly policyFunction?: PolicyEffectsOptions['policy']
+  /** Tools of subagents for which none are named, of those that the agent has. @default 'investigate' */
+  readonly subagentPreset?: ToolPreset | undefined
   /** Compaction, checkpoints, ceilings: keys of the configuration. @default their defaults */
   readonly config?: ConfigInput | undefined
 }
@@ -93,6 +96,7 @@ export const sessionShapes: ShapesOf<NewSessionOptions> = {
   key: filledText,
   policy: table,
   policyFunction: callback,
+  subagentPreset: oneOf(...(Object.keys(toolPresets) as ToolPreset[])),
   config: table,
 }
 

@@ -289,6 +289,7 @@ async function sessionOptions(
       ...(await localModelFor(modelMap?.local, config, env)),
     },
     config: agentConfigOf(config),
+    subagentPreset: options.subagentPreset ?? config.subagents?.defaultPreset,
   }
 }
 
@@ -306,7 +307,7 @@ async function localModelFor(
 
 const { approve, channel, cwd, history, host, maxSteps, model, modelMap, planMode, policyFunction, provider } =
   sessionShapes
-const { seed, system, verbose } = sessionShapes
+const { seed, subagentPreset, system, verbose } = sessionShapes
 
 const commonShapes = {
   approve,
@@ -318,6 +319,7 @@ const commonShapes = {
   planMode,
   policyFunction,
   provider,
+  subagentPreset,
   system,
   tools: listOf({ wanted: 'a name or a tool', fits: (value) => text.fits(value) || table.fits(value) }),
   verbose,

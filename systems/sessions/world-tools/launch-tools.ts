@@ -2,12 +2,11 @@ import { z } from 'zod'
 import { AwaitingSession } from '../../../components/sessions/session-call.ts'
 import { SubagentSession } from '../../../components/sessions/subagent-session.ts'
 import { launchSession, resumeSession } from '../launch-session.ts'
+import { launchWorker, toolsToGrant } from '../launch-worker.ts'
 import { refusalText } from '../delegation.ts'
 import { lazily } from '../../../src/world/lazily.ts'
 import { filledText, positiveSeconds, sessionName, worldTool, type WorldTool } from './world-tool.ts'
-import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import { toolPresets } from '../../../src/rules/delegation/declarations.ts'
-import { freeFormConfig } from '../../../src/rules/delegation/plan-child.ts'
 import { findSession } from '../../../src/rules/delegation/find-session.ts'
 
 const launchName = 'subagent'
@@ -44,9 +43,6 @@ export function subagent(defaultTimeoutMs: number | undefined): WorldTool {
 }
 
 const workerName = 'spawn_subagent'
-const workerCategory = 'worker'
-const onBlocked =
-  '- You have the tools that you were given, and get no others. What would need an approval is denied: report that you are blocked instead of trying again.'
 
 const workerInput = lazily(() =>
   z.object({
@@ -59,27 +55,13 @@ const workerInput = lazily(() =>
 /** `spawn_subagent`: launches a background worker that has only the tools it is given. It never forks. */
 export function spawnSubagent(defaultTimeoutMs: number | undefined): WorldTool {
   return worldTool(workerName, workerInput, (world, { preset, task, tools }, { agent, callId }) => {
-    const own = new Set((world.get(agent, ToolRegistry)?.tools ?? []).map((tool) => tool.name))
+    const own = new Set(toolsToGrant(world, agent))
     const lacking = tools?.find((wanted) => !own.has(wanted))
     if (lacking !== undefined) {
       return { problem: `Invalid arguments for '${workerName}': tools: there is no tool named ${lacking}` }
     }
     const granted = tools ?? (preset === undefined ? [] : toolPresets[preset].filter((tool) => own.has(tool)))
-    const worker = freeFormConfig(workerCategory, {})
-    const config = {
-      ...worker,
-      systemPrompt: `${worker.systemPrompt}\n${onBlocked}`,
-      inheritancePolicy: { inheritPermissions: true, inheritSystemPrompt: false, inheritTools: granted },
-    }
-    const session = launchSession(world, agent, {
-      approvals: 'denied',
-      config,
-      prompt: task,
-      loadSkills: [],
-      mode: 'background',
-      timeoutMs: defaultTimeoutMs,
-      callId,
-    })
+    const session = launchWorker(world, agent, { task, tools: granted, timeoutMs: defaultTimeoutMs, callId })
     if (typeof session !== 'number') return { problem: refusalText(workerName, session) }
     const { sessionId, status } = world.read(session, SubagentSession)
     return JSON.stringify({ subagent_id: sessionId, status })
