@@ -181,10 +181,10 @@ function launch(world: World, input: Delegate, defaultTimeoutMs: number | undefi
   }
   if (input.worker !== undefined) {
     const { tools } = input.worker
-    const own = toolsToGrant(world, agent)
-    const lacking = tools.find((name) => !own.includes(name))
+    const granting = toolsToGrant(world, agent)
+    const lacking = tools.find((name) => !granting.includes(name))
     if (lacking !== undefined) {
-      const there = own.length === 0 ? 'none' : own.join(', ')
+      const there = granting.length === 0 ? 'none' : granting.join(', ')
       const message = `the agent has no tool named '${lacking}' to grant; its tools: ${there}`
       return { code: 'invalid-argument', field: 'tools', message }
     }
