@@ -200,7 +200,7 @@ async function exportOf(file: string): Promise<{ readonly list: unknown } | Prob
   try {
     const module = await Promise.race([
       import(pathToFileURL(file).href) as Promise<{ readonly default?: unknown; readonly tools?: unknown }>,
-      delay(maxLoadMs, undefined, { signal: late.signal, ref: false }),
+      delay(maxLoadMs, undefined, { signal: late.signal }),
     ])
     if (module === undefined) return { problem: `expected a module that loads within ${maxLoadMs / 1_000} s.` }
     return { list: module.default ?? module.tools }

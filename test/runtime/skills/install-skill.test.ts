@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process'
+import fs from 'node:fs'
 import { chmod, lstat, mkdir, readdir, readFile, rm, stat, symlink, truncate } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { installSkill, listSkills, removeSkill } from 'entia/runtime'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { addFiles, addSocket, tempFolder } from '../../tools/temp-folder.ts'
 import { git, homeWith, repositoryWith, skillText } from './skills-on-disk.ts'
 
@@ -111,11 +113,23 @@ describe('a skill in a folder', () => {
     const { env, skills } = await homeWith()
     const from = await tempFolder({ 'pdf/SKILL.md': skillText('pdf') })
     await installSkill(join(from, 'pdf'), { env })
-    const target = await tempFolder({ pdf: 'A file, where a folder is to be.' })
-    await expect(installSkill(join(from, 'pdf'), { env, targetDir: join(target, 'pdf') })).rejects.toMatchObject({
-      code: 'store-failed',
+    await addFiles(from, { 'pdf/SKILL.md': skillText('pdf', { body: 'Anew.' }) })
+    const { rename } = fs.promises
+    onTestFinished(() => {
+      fs.promises.rename = rename
+      syncBuiltinESMExports()
     })
+    fs.promises.rename = async (source, target) => {
+      const isTheNewOne = target === join(skills, 'pdf') && !String(source).endsWith('-before')
+      return isTheNewOne
+        ? Promise.reject(Object.assign(new Error('I/O error'), { code: 'EIO', syscall: 'rename' }))
+        : rename(source, target)
+    }
+    syncBuiltinESMExports()
+    const failing = installSkill(join(from, 'pdf'), { env, force: true })
+    await expect(failing).rejects.toMatchObject({ code: 'store-failed' })
     expect(await readdir(skills)).toEqual(['pdf'])
+    expect(await readFile(join(skills, 'pdf/SKILL.md'), 'utf8')).toBe(skillText('pdf'))
   })
 })
 
