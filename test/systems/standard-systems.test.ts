@@ -11,6 +11,7 @@ describe('the standard systems', () => {
       'charging',
       'subtasks',
       'cancellation',
+      'rewinding',
       'handles',
       'reception',
       'retry',
