@@ -110,8 +110,8 @@ function inOrder(options: StandardSystemsOptions): System[] {
     charging, //                          -98  charges settled calls and children to the ledgers
     subtasks, //                          -97  launches subtasks for programs, and takes their results
     cancellation, //                      -95  stops the work of cancelled agents
-    rewinding, //                         -93  takes back the end of conversations
     handles, //                           -94  names values that tool calls keep
+    rewinding, //                         -93  takes back the end of conversations
     reception, //                         -90  adds incoming messages to conversations
     retry, //                             -85  schedules another try of failed model calls
     reply, //                             -80  adds models' replies to conversations, and creates their tool calls
