@@ -1,33 +1,22 @@
-import { userInfo } from 'node:os'
-import { resolve } from 'node:path'
 import type { McpServer } from '@modelcontextprotocol/server'
 import manifest from '../../../package.json' with { type: 'json' }
 import { realClock } from '../../engine/loop/clock.ts'
 import { builtInProviders } from '../../models/providers.ts'
-import { type Folders, folders } from '../../runtime/config/folders.ts'
-import { readRuntimeConfig } from '../../runtime/config/read-runtime-config.ts'
-import { policyConfigOf, type RuntimeConfig } from '../../runtime/config/runtime-config.ts'
+import { policyConfigOf } from '../../runtime/config/runtime-config.ts'
 import { providersOf } from '../../runtime/models/providers-of.ts'
 import { builtinTools } from '../../runtime/tools/builtin-tools.ts'
 import { JsProcesses } from '../../runtime/tools/js/js-processes.ts'
 import type { Tool } from '../../tools/port.ts'
 import { EntiaError } from '../../world/entia-error.ts'
+import { exposedChat, subagentTools } from './exposed-agents.ts'
+import { ServerAgents } from './server-agents.ts'
 import { ServerApprovals } from './server-approval.ts'
 import { ServerCaller } from './server-caller.ts'
 import { ServerCalls } from './server-calls.ts'
 import { type McpServerOptions, serverDefaults } from './server-options.ts'
+import { placeOf, type ServerPlace } from './server-place.ts'
 import { type ServerSdk, serverSdk } from './server-sdk.ts'
 import { offerTools } from './server-tools.ts'
-
-/** What a server reads of files and environment. */
-export interface ServerPlace {
-  /** Absolute. */
-  readonly cwd: string
-  readonly home: string
-  readonly env: NodeJS.ProcessEnv
-  readonly folders: Folders
-  readonly config: RuntimeConfig
-}
 
 /** One set of tools for all clients of a server, whatever they speak and however they are connected. */
 export class McpServing {
@@ -35,6 +24,7 @@ export class McpServing {
   readonly #options: McpServerOptions
   readonly #tools: readonly Tool[]
   readonly #js: JsProcesses
+  readonly #agents: ServerAgents
   readonly #approvals: ServerApprovals
   readonly calls: ServerCalls
 
@@ -48,11 +38,15 @@ export class McpServing {
     this.sdk = sdk
     this.#options = options
     this.#js = new JsProcesses()
-    this.#tools = toolsOf(options, place, { js: this.#js, user })
+    this.#agents = new ServerAgents(options, place)
+    const isExposing = options.exposeSubagents ?? place.config.subagents?.exposeOverMcp ?? false
+    const exposed = isExposing ? subagentTools(this.#agents) : []
+    this.#tools = withoutDoubles(user, [...toolsOf(options, place, this.#js, this.#agents), ...exposed])
     this.#approvals = new ServerApprovals(sdk, options.verifyState)
     const { allow = [], maxCalls = serverDefaults.maxCalls, observers = [], policyFunction, runtime } = options
     const rules = policyConfigOf(place.config)
-    const allowed = Object.fromEntries(allow.map((name) => [name, 'allow' as const]))
+    // Whoever exposes subagents lets clients call them; what these do is judged call by call.
+    const unasked = exposed.map(({ declaration }) => declaration.name)
     this.calls = new ServerCalls({
       tools: this.#tools,
       policy: {
@@ -60,7 +54,7 @@ export class McpServing {
         cwd: place.cwd,
         home: place.home,
         configFolder: place.folders.config,
-        config: { ...rules, permissions: { ...rules.permissions, ...allowed } },
+        config: { ...rules, permissions: { ...allowing(unasked), ...rules.permissions, ...allowing(allow) } },
       },
       policyFunction,
       host: runtime,
@@ -91,33 +85,21 @@ export class McpServing {
   /** Stops all calls and ends child processes. */
   async close(): Promise<void> {
     await this.calls.close()
+    await this.#agents.close()
     await this.#js.close()
   }
 }
 
-async function placeOf({
-  cwd: given = '.',
-  env = process.env,
-  onNotice = toStderr,
-}: McpServerOptions): Promise<ServerPlace> {
-  const cwd = resolve(given)
-  // Empty variables count as unset.
-  const home = env['HOME'] || env['USERPROFILE'] || userInfo().homedir
-  const found = folders(env, cwd)
-  const { config, notices } = await readRuntimeConfig({ cwd, folders: found, home })
-  for (const notice of notices) onNotice(notice)
-  return { cwd, home, env, folders: found, config }
+function allowing(names: readonly string[]): Record<string, 'allow'> {
+  return Object.fromEntries(names.map((name) => [name, 'allow' as const]))
 }
 
-export function toStderr(notice: string): void {
-  process.stderr.write(`${notice}\n`)
-}
-
-/** The built-in tools that are named, and the program's own. @throws `invalid-argument` for two of one name */
+/** The built-in tools that are named, and the program's own. */
 function toolsOf(
   { runtime, tools: given }: McpServerOptions,
   { config, cwd, env, home }: ServerPlace,
-  { js, user }: { readonly js: JsProcesses; readonly user: string },
+  js: JsProcesses,
+  agents: ServerAgents,
 ): readonly Tool[] {
   const named = given ?? config.tools ?? ['all']
   const names = named.filter((tool) => typeof tool === 'string')
@@ -129,7 +111,11 @@ function toolsOf(
       ? []
       : builtinTools({ cwd, home, env, tools: names, passEnv, allowPrivate: fetch?.allowPrivate, providers, js })
   // `chat` is answered by the systems of an agent's world, and the callers of a server are in another one.
-  const all = [...builtIn.filter(({ declaration }) => declaration.world !== true), ...own]
+  return [...builtIn.map((tool) => (tool.declaration.name === 'chat' ? exposedChat(agents) : tool)), ...own]
+}
+
+/** @throws `invalid-argument` for two of one name */
+function withoutDoubles(user: string, all: readonly Tool[]): readonly Tool[] {
   const seen = new Set<string>()
   for (const { declaration } of all) {
     if (!seen.has(declaration.name)) seen.add(declaration.name)

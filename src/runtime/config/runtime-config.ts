@@ -131,7 +131,7 @@ export const RuntimeConfigSchema = lazily(() => ConfigSchema().extend({ ...chatK
 export type RuntimeConfig = z.input<ReturnType<typeof RuntimeConfigSchema>>
 
 /** Keys that are read and checked, and that nothing uses yet. */
-const laterKeys = ['subagents.exposeOverMcp', 'subagents.mcpSpendCapUsd', 'workspace'] as const
+const laterKeys = ['workspace'] as const
 
 /** The keys of a configuration that this version does not use. */
 export function unusedKeys(config: RuntimeConfig): readonly string[] {
