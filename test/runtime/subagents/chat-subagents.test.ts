@@ -1,18 +1,20 @@
-import { defineTool, memoryStore, realClock, type ScriptedBehaviour, VirtualClock } from 'entia'
+import { defineTool, realClock, scripted, type ScriptedBehaviour, VirtualClock } from 'entia'
 import {
   type ChatSession,
   collectSubagent,
   killSubagent,
   listSubagents,
-  newSession,
   type NewSessionOptions,
+  openSession,
   querySubagent,
+  sessionSetup,
   spawnSubagent,
   turn,
 } from 'entia/runtime'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { rejection } from '../../behaviour/turns/driving.ts'
+import { tempFolder } from '../../tools/temp-folder.ts'
 import { chatting, gate } from '../chat/chatting.ts'
 
 const names = ['read_file', 'grep_files', 'js_help', 'bash', 'write_file']
@@ -40,10 +42,31 @@ function said(message: unknown): string {
 }
 
 function chat(behaviour: ScriptedBehaviour = echo, options: NewSessionOptions = {}) {
-  return chatting(behaviour, { tools: tools(), policyFunction: () => 'allow' as never, ...options })
+  return chatting(behaviour, { tools: tools(), ...options })
 }
 
 const waiting = { wait: true }
+
+/** A chat session that is stored in a folder, and a function that opens it again once it is closed. */
+async function stored(behaviour: ScriptedBehaviour, own = tools()) {
+  const folder = await tempFolder({})
+  const places = ['CONFIG', 'DATA', 'CACHE', 'STATE'].map((name) => [`ENTIA_${name}_DIR`, `${folder}/${name}`])
+  const common = {
+    env: { ...Object.fromEntries(places), HOME: folder },
+    cwd: folder,
+    tools: own,
+    host: { clock: new VirtualClock(), models: { script: scripted(behaviour) } },
+    onNotice: () => undefined,
+  }
+  const session = await sessionSetup({ ...common, provider: 'script', model: 'm' })
+  const again = async () => {
+    const opened = await openSession({ ...common, key: session.key })
+    onTestFinished(() => opened.close())
+    return opened
+  }
+  onTestFinished(() => session.close())
+  return { again, session }
+}
 
 describe('a subagent of a chat session', () => {
   it('works on its task at once, and its answer is collected once', async () => {
@@ -215,23 +238,23 @@ describe('the tools of a subagent', () => {
     expect(await listSubagents(session)).toEqual([])
   })
 
-  it('stay as they were granted, after a restart too', async () => {
+  it('stay as they were granted, when it is asked further and after a restart too', async () => {
     const ran: string[] = []
     const results: string[] = []
-    const store = memoryStore()
-    const behaviour: ScriptedBehaviour = ({ messages }) => {
+    const { again, session } = await stored(({ messages }) => {
       const last = messages.at(-1)
       if (last?.role !== 'tool') return { toolCalls: [{ name: 'bash', arguments: {} }] }
       results.push(said(last))
       return 'blocked'
-    }
-    const { session } = chat(behaviour, { tools: tools(ran), store })
-    const id = await spawnSubagent(session, { task: 'x', preset: 'investigate' })
-    expect(await collectSubagent(session, id, waiting)).toBe('blocked')
-    await querySubagent(session, id, 'again')
+    }, tools(ran))
+    await spawnSubagent(session, { task: 'x', preset: 'investigate' })
+    expect(await collectSubagent(session, 1, waiting)).toBe('blocked')
+    await querySubagent(session, 1, 'again')
+    await session.close()
+    await querySubagent(await again(), 1, 'and again')
     expect(ran).toEqual([])
-    expect(results).toHaveLength(2)
-    for (const result of results) expect(result).toMatch(/no tool named bash|bash/)
+    expect(results).toHaveLength(3)
+    expect(new Set(results)).toEqual(new Set(['Error: there is no tool named bash.']))
   })
 
   it('that need a yes are declined, and asked about only where the spawner said so', async () => {
@@ -255,16 +278,9 @@ describe('the tools of a subagent', () => {
 
 describe('a chat session that is opened again', () => {
   it('has the answers of its subagents, and goes on with questions that were under way', async () => {
-    const { openSession, sessionSetup } = await import('entia/runtime')
-    const { tempFolder } = await import('../../tools/temp-folder.ts')
-    const folder = await tempFolder({})
-    const env = Object.fromEntries(
-      ['CONFIG', 'DATA', 'CACHE', 'STATE'].map((name) => [`ENTIA_${name}_DIR`, `${folder}/${name}`]),
-    )
     const asked = gate()
     let isDown = true
-    const { scripted } = await import('entia')
-    const provider = scripted(async ({ messages }, { signal }) => {
+    const { again, session: before } = await stored(async ({ messages }, { signal }) => {
       const words = said(messages.at(-1))
       if (words === 'the tiles' && isDown) {
         asked.resolve()
@@ -272,26 +288,20 @@ describe('a chat session that is opened again', () => {
       }
       return `About ${words}`
     })
-    const common = {
-      env: { ...env, HOME: folder },
-      cwd: folder,
-      tools: ['file'],
-      host: { clock: new VirtualClock(), models: { script: provider } },
-      onNotice: () => undefined,
-    }
-    const before = await sessionSetup({ ...common, provider: 'script', model: 'm' })
-    await spawnSubagent(before, { task: 'the roof', preset: 'minimal' })
-    await spawnSubagent(before, { task: 'the cellar', preset: 'minimal' })
+    await spawnSubagent(before, { task: 'the roof' })
+    await spawnSubagent(before, { task: 'the cellar' })
     await collectSubagent(before, 1, waiting)
     await querySubagent(before, 1, 'the tiles', { wait: false })
     await asked.promise
     await before.close()
     isDown = false
-    const session = await openSession({ ...common, key: before.key })
-    onTestFinished(() => session.close())
+    const session = await again()
     expect(await collectSubagent(session, 1, waiting)).toBe('About the tiles')
     expect(await collectSubagent(session, 2, waiting)).toBe('About the cellar')
     expect(await rejection(collectSubagent(session, 1))).toMatchObject({ code: 'nothing-pending' })
-    expect(await rejection(querySubagent(newSession(), 1, 'x'))).toMatchObject({ code: expect.any(String) })
+    expect((await listSubagents(session)).map(({ number, task }) => [number, task])).toEqual([
+      [1, 'the roof'],
+      [2, 'the cellar'],
+    ])
   })
 })
