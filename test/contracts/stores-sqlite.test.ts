@@ -55,17 +55,6 @@ async function killed(child: Program): Promise<void> {
   await exit
 }
 
-/** Kills a program when it has printed so many lines. All that it printed, those included that were under way. */
-async function killedAt(child: Program, line: number): Promise<string[]> {
-  const lines: string[] = []
-  for await (const text of createInterface({ input: child.stdout })) {
-    lines.push(text)
-    if (lines.length === line) child.kill('SIGKILL')
-  }
-  await killed(child)
-  return lines
-}
-
 async function firstLine(child: Program): Promise<string> {
   const [line] = await once(createInterface({ input: child.stdout }), 'line')
   return String(line)
@@ -112,28 +101,6 @@ function transactionsInLog(name: string): number {
   }
   return count
 }
-
-describe('a process that is killed while it commits', () => {
-  it('leaves all that was acknowledged, whole transactions alone, and a lock that is free at once', async () => {
-    let acknowledged = -1
-    for (let round = 0; round < 20; round++) {
-      const lines = await killedAt(start('store-writer.ts'), 1 + ((round * 7) % 23))
-      acknowledged = Number(lines.at(-1))
-      const store = storeHere()
-      const opened = await store.open('root')
-      expect(opened.lost).toBeUndefined()
-      const root = await opened.load()
-      const child = await (await store.open('child', { root: 'root' })).load()
-      expect(lastTick(root)).toBeGreaterThanOrEqual(acknowledged)
-      expect(lastTick(child)).toBe(lastTick(root))
-      expect(child).toEqual(root)
-      expect(root?.snapshot.lines[1]).toBe('end')
-      expect(root?.rows.every(({ tick, line }) => line === `${tick}:${'r'.repeat(3000)}`)).toBe(true)
-      await store.close()
-    }
-    expect(acknowledged).toBeGreaterThan(100)
-  }, 60_000)
-})
 
 describe('a lock on a file', () => {
   it('held by another process is refused with its name, and free after that has closed', async () => {

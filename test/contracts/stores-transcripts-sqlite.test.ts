@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import {
   appendFileSync,
   chmodSync,
@@ -372,28 +371,6 @@ describe('a crash in the middle of an append', () => {
     await store.appendTranscript('root', key, lines(7, 8), { from: 0 })
     expect((await found(store, 'line')).sort()).toEqual(texts(7, 8))
   })
-
-  it('that really kills the process loses nothing that was acknowledged and doubles nothing', async () => {
-    const batch = 40
-    let acknowledged = 0
-    for (let round = 0; round < 12; round++) {
-      const printed = await killedAt(1 + ((round * 5) % 9), batch)
-      acknowledged = Math.max(acknowledged, Number(printed.at(-1)))
-      const store = storeHere()
-      const left = (await store.transcript('root', writtenKey)) ?? []
-      expect(left.length).toBeGreaterThanOrEqual(acknowledged)
-      expect(left.every((text, line) => text === writtenLine(line).text)).toBe(true)
-      const from = left.length - (left.length % batch)
-      const repeated = Array.from({ length: batch }, (_, index) => writtenLine(from + index))
-      await store.appendTranscript('root', writtenKey, repeated, { from })
-      const hits = await store.searchTranscript('root', [writtenKey], 'every', { limit: 10_000 })
-      const places = Array.from({ length: (from + batch) / 10 }, (_, index) => index * 10)
-      expect(hits.map(({ index }) => index)).toEqual(places)
-      expect(hits.every(({ index, text }) => text === writtenLine(index).text)).toBe(true)
-      await store.close()
-    }
-    expect(acknowledged).toBeGreaterThan(1000)
-  }, 60_000)
 })
 
 describe('an append that fails', () => {
@@ -504,19 +481,6 @@ describe('an append to a long transcript', () => {
     expect(await store.transcript('root', key)).toHaveLength(10_021)
   })
 })
-
-/** Kills the writer when it has printed so many lines. All that it printed. */
-async function killedAt(line: number, batch: number): Promise<string[]> {
-  const child = spawn(process.execPath, [writer, folder, `${batch}`], { stdio: ['pipe', 'pipe', 'inherit'] })
-  const exit = once(child, 'exit')
-  const printed: string[] = []
-  for await (const text of createInterface({ input: child.stdout })) {
-    printed.push(text)
-    if (printed.length === line) child.kill('SIGKILL')
-  }
-  await exit
-  return printed
-}
 
 /** What the writer prints until an append fails, where no file can grow beyond so many blocks of 512 bytes. */
 async function limited(blocks: number, batch: number): Promise<string[]> {

@@ -1,14 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { askArguments, askHelp } from '../../src/cli/ask-arguments.ts'
-import { UsageError } from '../../src/cli/parsed-words.ts'
-import manifest from '../../package.json' with { type: 'json' }
-import { readSource } from '../architecture/source-file.ts'
-import { tempFolder } from '../tools/temp-folder.ts'
-import { answerOf, asking, only } from './asking.ts'
-import { eventsOf, run } from './program.ts'
-import { files, question } from './read-folder.ts'
+import { askArguments, askHelp } from '../../../src/cli/ask-arguments.ts'
+import { UsageError } from '../../../src/cli/parsed-words.ts'
+import manifest from '../../../package.json' with { type: 'json' }
+import { readSource } from '../../architecture/source-file.ts'
+import { tempFolder } from '../../tools/temp-folder.ts'
+import { answerOf, asking, only } from '../../cli/asking.ts'
+import { eventsOf, run } from '../../cli/program.ts'
+import { files, question } from '../../cli/read-folder.ts'
 
 // A process takes its time to begin, more so where many do.
 vi.setConfig({ testTimeout: 60_000 })
