@@ -28,7 +28,7 @@ async function writeScripts(): Promise<void> {
     output: {
       dir: folder,
       chunkFileNames: 'parts/[name].js',
-      codeSplitting: { groups: [{ name: partOf, debugName: 'doors', tags: ['$initial'] }] },
+      codeSplitting: { groups: parts() },
       minifyInternalExports: false,
       // They stand in the types and in the sources, which come along.
       comments: false,
@@ -102,6 +102,19 @@ function partOf(source: string): string | null {
       relative(root, source).replaceAll('\\', '/'),
     ) ?? []
   return part === undefined ? manifest.name : `${manifest.name}-${part}`
+}
+
+/** What `entia` loads goes first, then what its runtime loads: each takes along what it imports, and only that. */
+function parts() {
+  return [manifest.name, `${manifest.name}-runtime`, undefined].map((part, index) => ({
+    name: (source: string): string | null => {
+      const own = partOf(source)
+      return part === undefined || own === part ? own : null
+    },
+    debugName: part ?? 'doors',
+    priority: 2 - index,
+    tags: ['$initial' as const],
+  }))
 }
 
 /** Sources by the name of the file of what is run by its name. */

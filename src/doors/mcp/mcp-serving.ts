@@ -1,5 +1,5 @@
 import type { McpServer } from '@modelcontextprotocol/server'
-import manifest from '../../../package.json' with { type: 'json' }
+import manifest from 'entia/package.json' with { type: 'json' }
 import { realClock } from '../../engine/loop/clock.ts'
 import { builtInProviders } from '../../models/providers.ts'
 import { policyConfigOf } from '../../runtime/config/runtime-config.ts'
