@@ -139,9 +139,11 @@ export class Chat {
   }
 
   async #endSession(): Promise<void> {
-    const { agent, history, key, world } = this.#session
-    await this.#session.close()
-    if (history.length === 0 && !world.has(agent, Rewound)) await this.#options.sessions.forget(key)
+    const session = this.#session
+    const { agent, key, world } = session
+    await session.close()
+    // What was said just before is in it by now.
+    if (session.history.length === 0 && !world.has(agent, Rewound)) await this.#options.sessions.forget(key)
     else this.#ui.say(`To go on with this chat: entia --resume ${key}`, 'dim')
   }
 

@@ -71,6 +71,8 @@ export class ChatSession {
   readonly #observers: Observers
   #started: Promise<void> | undefined
   #closed: Promise<void> | undefined
+  /** Resolves once the newest message was posted, or refused. */
+  #begun: Promise<unknown> | undefined
   /** Calls of `turn` and `ask` that have no answer yet. */
   #asked = 0
 
@@ -304,6 +306,9 @@ export class ChatSession {
     try {
       // A start that has failed was told to the one who started.
       await this.#started?.catch(() => undefined)
+      await this.#begun
+      // What was said right before this is in the world after a tick.
+      if (this.#asked > 0) await this.runner.change(() => undefined).catch(() => undefined)
       if (this.#started !== undefined && isAtWork(this.world, this.agent) && !this.#waitsForPerson()) {
         // A Runner that has failed cancels nothing.
         await this.runner.cancel(this.agent, 'the chat session was closed').catch(() => undefined)
@@ -329,12 +334,13 @@ export class ChatSession {
   #asking(begin: () => TurnUnderWay): Asking {
     const streams: PartStream[] = []
     let turn: TurnUnderWay | undefined
-    const ended = this.#counted(async () => {
-      await this.start()
+    const begun = this.start().then(() => {
       turn = begin()
       for (const stream of streams) turn.follow(stream)
-      return turn.ended
+      return turn
     })
+    this.#begun = begun.catch(() => undefined)
+    const ended = this.#counted(async () => (await begun).ended)
     return asAsking({
       ended,
       follow: (stream) => void (turn === undefined ? streams.push(stream) : turn.follow(stream)),

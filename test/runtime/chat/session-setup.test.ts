@@ -217,6 +217,19 @@ describe('chat sessions that were set up', () => {
     expect(await rejection(openSession({ key: first.key, env }))).toMatchObject({ code: 'unknown-session' })
   })
 
+  it('hold what was said right before they were closed, as a turn that was cancelled', async () => {
+    const place = await home()
+    const { models } = script(() => new Promise(() => undefined))
+    const host = { clock: new VirtualClock(), models }
+    const session = await setUp(place, { provider: 'script', model: 'm', host })
+    const asked = session.ask('Hello.')
+    await session.close()
+    expect(await asked).toMatchObject({ stop: 'cancelled' })
+    const later = await openSession({ key: session.key, env: place.env, host })
+    onTestFinished(() => later.close())
+    expect(later.history.map((message) => textOf(message))).toEqual(['Hello.', '[turn cancelled]'])
+  })
+
   it('need their key again when they are opened', async () => {
     const place = await home()
     const { env } = place
