@@ -4,10 +4,10 @@ import { Llm, memoryStore, run as runWorld, type System, standardSystems, Virtua
 import * as components from 'entia/components'
 import { saveRecording } from 'entia/sim'
 import { describe, expect, it, vi } from 'vitest'
-import { FixtureSet } from '../fixtures/fixture.ts'
-import { calm } from '../programs/stories.ts'
-import { tempFolder } from '../tools/temp-folder.ts'
-import { type Ended, run } from './program.ts'
+import { FixtureSet } from '../../fixtures/fixture.ts'
+import { calm } from '../../programs/stories.ts'
+import { tempFolder } from '../../tools/temp-folder.ts'
+import { type Ended, run } from '../../cli/program.ts'
 
 // A process takes its time to begin, more so where many do.
 vi.setConfig({ testTimeout: 60_000 })
@@ -93,7 +93,7 @@ describe('a story that is run against a recording', () => {
     const story = join(folder, 'story.mjs')
     await writeFile(
       story,
-      `export { calm as default } from ${JSON.stringify(join(import.meta.dirname, '../programs/stories.ts'))}`,
+      `export { calm as default } from ${JSON.stringify(join(import.meta.dirname, '../../programs/stories.ts'))}`,
     )
     const { code, stdout, stderr } = await replay(file, '--with', story)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -105,7 +105,7 @@ describe('a story that is run against a recording', () => {
     const story = join(folder, 'story.mjs')
     await writeFile(
       story,
-      `export { told as default } from ${JSON.stringify(join(import.meta.dirname, '../programs/stories.ts'))}`,
+      `export { told as default } from ${JSON.stringify(join(import.meta.dirname, '../../programs/stories.ts'))}`,
     )
     const [failed, scripted] = await Promise.all([
       replay(file, '--with', story),

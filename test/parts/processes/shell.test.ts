@@ -5,7 +5,7 @@ import type { Json } from 'entia'
 import { processesWith } from '../../tools/running-processes.ts'
 import { tempFolder } from '../../tools/temp-folder.ts'
 import { handlesIn } from '../../tools/calling.ts'
-import { toolsIn } from './tools-in.ts'
+import { toolsIn } from '../../runtime/tools/tools-in.ts'
 
 /** A number of seconds that no other test sleeps. */
 let seconds = 100_000 + (process.pid % 10_000) * 10
