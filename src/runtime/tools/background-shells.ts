@@ -63,7 +63,7 @@ export class BackgroundShells {
     })
   }
 
-  /** Stops a shell, whoever has started it. Resolves when all its processes have ended; false: there is none of that id. */
+  /** Stops a shell of any agent. Resolves when all its processes have ended, with false for an unknown id. */
   async stop(id: string): Promise<boolean> {
     const shell = this.#shells.get(id)
     await shell?.stop()
