@@ -41,6 +41,7 @@ export class ServerPipe implements Transport {
   /** Why it ended by itself, once it has. */
   ending: string | undefined
   #isEnded = false
+  readonly #end = Promise.withResolvers<void>()
 
   constructor(program: ServerProgram) {
     this.#program = program
@@ -95,7 +96,21 @@ export class ServerPipe implements Transport {
     if (stdin === undefined || this.#isEnded) throw new Error('The server has ended.')
     const { promise, reject, resolve } = Promise.withResolvers<void>()
     stdin.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()))
-    await promise
+    try {
+      await promise
+    } catch (error) {
+      // Its input breaks before it is known to have ended: how it ended says more than that.
+      await this.#endSeen()
+      throw error
+    }
+  }
+
+  /** Until it has ended, for at most twice `endOfInputMs`: a program may end while others hold its output. */
+  async #endSeen(): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, 2 * endOfInputMs)
+    await Promise.race([this.#end.promise, late])
+    clearTimeout(timer)
   }
 
   /** Closes its input, and ends it with all processes that it has started. */
@@ -124,6 +139,7 @@ export class ServerPipe implements Transport {
     this.#isEnded = true
     if (this.#closing === undefined) this.ending = how
     this.#pieces = []
+    this.#end.resolve()
     this.onclose?.()
     // Processes that it left in its group end too.
     void this.close()
