@@ -77,5 +77,6 @@ export {
 export { SubagentRegistry } from './sessions/subagent-registry.ts'
 export { Subtask, SubtaskAccount, SubtaskCount } from './sessions/subtask.ts'
 export { TokenFactors, UncountedCalls } from './money/token-factors.ts'
+export { Retrieval, WorkspaceEntry, WorkspaceState } from './agent/workspace-entry.ts'
 export { Usage, UsageBeside } from './money/usage.ts'
 export { Cautioned, WatchdogLatch, WatchdogState } from './agent/watchdog-state.ts'

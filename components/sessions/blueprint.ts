@@ -13,6 +13,7 @@ import { Edited } from '../agent/conversation.ts'
 import { Prefix, withoutMessages } from '../agent/prefix.ts'
 import { Skill } from '../agent/skills.ts'
 import { SharedHandles } from '../agent/handle.ts'
+import { Retrieval } from '../agent/workspace-entry.ts'
 import { GrantLimits } from '../../src/protocol/delegation.ts'
 import { SubagentRegistry } from './subagent-registry.ts'
 import { ToolCeiling } from './ancestry.ts'
@@ -56,6 +57,7 @@ export const Blueprint = defineComponent(
       /** Calls without a known price are refused. */
       pricedOnly: z.literal(true).optional(),
       registry: SubagentRegistry.schema.optional(),
+      retrieval: Retrieval.schema.optional(),
       skills: z.array(Skill()),
       template: z.string(),
       tools: z.array(ToolDeclaration()),

@@ -3,7 +3,7 @@ import type { DataOf } from '../world/component.ts'
 import { lazily } from '../world/lazily.ts'
 
 /** What a value is, as a model reads it. A table is a list of objects, a matrix a list of lists of numbers. */
-const valueKinds = ['boolean', 'list', 'matrix', 'null', 'number', 'object', 'table', 'text'] as const
+export const valueKinds = ['boolean', 'list', 'matrix', 'null', 'number', 'object', 'table', 'text'] as const
 export type ValueKind = (typeof valueKinds)[number]
 
 /** What a World knows of a value that is kept. */

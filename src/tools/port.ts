@@ -1,5 +1,6 @@
 import type { Entity } from '../world/component.ts'
 import type { Json } from '../world/json.ts'
+import type { FileFact } from '../protocol/file-fact.ts'
 import type { FileBlock, TextBlock } from '../protocol/message.ts'
 import type { ToolDeclaration } from '../protocol/tool-declaration.ts'
 
@@ -26,6 +27,11 @@ export interface ToolContext {
    * they read. Absent: there is no policy, or no path.
    */
   readonly places?: Readonly<Record<string, readonly string[]>> | undefined
+  /**
+   * For a tool that runs programs: the files that the agent has results of, as they were then, so that its output can say which
+   * have changed. Empty for other tools. Absent: the agent has no `Retrieval`.
+   */
+  readonly knownFiles?: readonly FileFact[] | undefined
 }
 
 /** A value that was kept, as the World knows it. */
@@ -65,6 +71,8 @@ export type ToolOutput = {
   readonly content: readonly (TextBlock | FileBlock)[]
   /** The tool ran, but could not do what was asked. */
   readonly isError?: boolean | undefined
+  /** Files that the call has read, written or found changed. The model does not see it. */
+  readonly files?: readonly FileFact[] | undefined
 }
 
 /** A declaration and its handler. */

@@ -15,11 +15,13 @@ import type { World } from '../../src/world/world.ts'
 import { emit, refuseLatched } from '../kit.ts'
 import { resetCeiling } from '../money/cost-ceiling.ts'
 import { endWait } from '../sessions/wait.ts'
+import { beginTurn } from './workspace.ts'
 
 /**
  * Adds incoming messages to conversations, and resets cost ceilings. A message to a working agent joins at its next
  * step.
- * Writes: Conversation, TurnOutputSchema, SubagentWait, StepStopped; CostCeiling, Ceilings; of an ended session, DelegationLimits.
+ * Writes: Conversation, TurnOutputSchema, SubagentWait, StepStopped; CostCeiling, Ceilings; of an ended session,
+ * DelegationLimits; of an agent with a workspace, WorkspaceEntry, WorkspaceState, Handle.
  */
 export const reception = {
   name: 'reception',
@@ -41,7 +43,9 @@ function receive(world: World, { agent, id, message, output }: InputOf<'message'
   endWait(world, agent)
   world.remove(agent, StepStopped)
   if (world.has(agent, SessionEnd)) reopen(world, agent, id)
+  const remembered = beginTurn(world, agent, message)
   world.append(agent, Conversation, world.has(agent, PlanMode) ? inPlanMode(message) : message)
+  if (remembered !== undefined) world.append(agent, Conversation, remembered)
   if (output !== undefined) world.add(agent, TurnOutputSchema({ schema: output }))
 }
 

@@ -23,11 +23,12 @@ import { markRead } from '../sessions/session-answers.ts'
 import { unreadSessions } from '../sessions/wait.ts'
 import { emit, inputsOf } from '../kit.ts'
 import { cancelWork } from './cancellation.ts'
+import { forgetEntries } from './workspace.ts'
 
 /**
  * Takes back the end of conversations, from a message of the user on, as if it had not been said. A turn under way is
  * cancelled first; sessions that only this part knows are cancelled. What was spent stays spent.
- * Writes: Conversation, Rewound, Boundary, LastCall, UncountedCalls, CompactionPending, ArchiveJob, and what cancelling
+ * Writes: Conversation, Rewound, Boundary, LastCall, UncountedCalls, CompactionPending, ArchiveJob, WorkspaceEntry, and what cancelling
  * writes.
  */
 export const rewinding = {
@@ -67,6 +68,7 @@ function rewind(world: World, { agent, messages: count }: InputOf<'rewind'>): vo
   noteRange(world, agent, { fromSeq, toSeq })
   close(world, agent, kept.at(-1))
   forgetContext(world, agent, fromSeq)
+  forgetEntries(world, agent, fromSeq)
   world.remove(agent, Unread)
   emit(world, 'rewound', { agent, fromSeq, toSeq, messages: removed.length })
 }

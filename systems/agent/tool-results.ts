@@ -11,11 +11,14 @@ import type { FileBlock, Message, TextBlock } from '../../src/protocol/message.t
 import type { ToolOutput } from '../../src/tools/port.ts'
 import { Llm } from '../../components/agent/llm.ts'
 import { Policy } from '../../components/agent/policy.ts'
+import { Retrieval } from '../../components/agent/workspace-entry.ts'
+import { seqAt } from '../../src/rules/projection/places.ts'
 import { emitSettled } from './numbered-call.ts'
+import { enterResult } from './workspace.ts'
 
 /**
  * Adds tool results to conversations in call order: a result waits for those of earlier calls.
- * Writes: Conversation, Busy.
+ * Writes: Conversation, Busy; for agents with a Retrieval WorkspaceEntry, WorkspaceState.
  */
 export const toolResults = {
   name: 'tool-results',
@@ -62,6 +65,9 @@ export function answerCall(world: World, agent: Entity, call: Entity, result: Ca
     insert(world, agent, call, answer)
   }
   const { isError } = answer
+  if (!isError && world.has(agent, Retrieval)) {
+    enterResult(world, agent, call, textOfResult(answer), seqAt(world, agent, placeOfResults(world, agent) - 1))
+  }
   if (world.has(agent, Policy)) emitSettled(world, agent, call, { isError, result: textOfResult(answer) })
   world.despawn(call)
   emit(world, 'tool-answered', { agent, callId, tool: name, isError, result: contentOf(answer) })

@@ -25,6 +25,7 @@ import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { isBelowFork, type Refusal } from './delegation.ts'
 import { Workspace } from '../../components/agent/handle.ts'
+import { Retrieval } from '../../components/agent/workspace-entry.ts'
 import { Boundary } from '../../components/context/boundary.ts'
 import { Prefix } from '../../components/agent/prefix.ts'
 import { projectionStart } from '../../src/rules/projection/boundaries.ts'
@@ -60,11 +61,17 @@ export function blueprintFor(
     ...((request.approvals === 'denied' || world.has(agent, ApprovalsDenied)) && { approvals: 'denied' as const }),
     ...(request.isCaptured && { captured: true as const }),
     ...(world.has(agent, Workspace) && { workspace: true as const }),
+    ...retrievalOf(world, agent),
   }
   const plan = planFor(parentView(world, agent), request, knownHost(world), further)
   if (!plan.ok) return plan
   const { data, warnings } = plan
   return { blueprint: existing(world, agent, data.hash) ?? spawn(world, agent, data), warnings }
+}
+
+function retrievalOf(world: World, agent: Entity): Pick<BlueprintData, 'retrieval'> {
+  const retrieval = world.get(agent, Retrieval)
+  return retrieval === undefined ? {} : { retrieval }
 }
 
 function parentView(world: World, agent: Entity): ParentView {
@@ -108,7 +115,7 @@ function planFor(
   parent: ParentView,
   { config, denied, isBackground, loadSkills, loadedBy }: ChildRequest,
   facts: HostFactsData | undefined,
-  further: Pick<BlueprintData, 'approvals' | 'captured' | 'workspace'>,
+  further: Pick<BlueprintData, 'approvals' | 'captured' | 'retrieval' | 'workspace'>,
 ): Hashed {
   const request = { denied, isBackground, loadSkills, loadedBy }
   const asked = JSON.stringify([request, further])
@@ -119,7 +126,10 @@ function planFor(
   return plan
 }
 
-function hashed(plan: ChildPlan, further: Pick<BlueprintData, 'approvals' | 'captured' | 'workspace'>): Hashed {
+function hashed(
+  plan: ChildPlan,
+  further: Pick<BlueprintData, 'approvals' | 'captured' | 'retrieval' | 'workspace'>,
+): Hashed {
   if (!plan.ok) return plan
   const blueprint = { ...plan.blueprint, ...further }
   return { ok: true, data: { ...blueprint, hash: blueprintHash(blueprint) }, warnings: plan.warnings }
@@ -189,6 +199,7 @@ export function planFork(world: World, agent: Entity, callId: string | undefined
       ...boundaryOf(world, agent),
       ...archivedOf(world, agent),
       ...(world.has(agent, Workspace) && { workspace: sharedHandles(world, agent) }),
+      ...retrievalOf(world, agent),
       ...(isShared && { prefix: prefixAt(world, agent, shared) }),
     },
     { shared, hash },

@@ -30,6 +30,7 @@ import { inheritPolicy, type InheritedPolicy } from '../../rules/policy/inherite
 import { inPlanMode } from '../../rules/policy/plan-mode.ts'
 import { deniedBesides } from '../../rules/delegation/permissions.ts'
 import { forkDirective } from '../../rules/delegation/fork-history.ts'
+import { Retrieval } from '../../../components/agent/workspace-entry.ts'
 import { addWorkspace } from '../../rules/handles/handles-of.ts'
 import { recordHolder } from '../../rules/delegation/record-holder.ts'
 import type { Catalogue } from './port.ts'
@@ -78,6 +79,7 @@ export function childWorld(
   put(ToolCeiling, blueprint.ceiling)
   put(Archival, blueprint.archival)
   put(Context, blueprint.context)
+  put(Retrieval, blueprint.retrieval)
   put(Prefix, blueprint.prefix)
   inheritPolicy(world, agent, parts.policy)
   const { approvals, liveSubagents } = blueprint

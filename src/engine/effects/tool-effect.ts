@@ -1,10 +1,15 @@
 import { ToolCall } from '../../../components/agent/tool-call.ts'
 import { Workspace } from '../../../components/agent/handle.ts'
 import { Judgement } from '../../../components/agent/policy.ts'
+import { Retrieval } from '../../../components/agent/workspace-entry.ts'
 import { OwnedBy } from '../../../components/effects/effect.ts'
+import type { FileFact } from '../../protocol/file-fact.ts'
+import { knownFiles } from '../../rules/workspace/known-files.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import type { OutcomeData } from '../../protocol/failure.ts'
+import type { Entity } from '../../world/component.ts'
 import { isThenable } from '../../world/is-thenable.ts'
+import type { World } from '../../world/world.ts'
 import type { EffectKind } from './effect-kind.ts'
 import { WorldHandles } from './world-handles.ts'
 import type { Tool, ToolContext, ToolOutput } from '../../tools/port.ts'
@@ -16,6 +21,7 @@ export function toolEffect(find: (name: string) => Tool | undefined): EffectKind
       const { name, arguments: input } = world.read(effect, ToolCall)
       const hasWorkspace = world.has(agent, Workspace)
       const places = world.get(effect, Judgement)?.places
+      const knownFiles = world.has(agent, Retrieval) ? filesFor(world, agent, find(name)) : undefined
       return (context) => {
         const tool = find(name)
         if (tool === undefined) {
@@ -26,7 +32,8 @@ export function toolEffect(find: (name: string) => Tool | undefined): EffectKind
         const progress: ToolContext['progress'] = (message, fraction) =>
           context.emit({ type: 'tool-progressed', world: world.name, agent, effect, message, fraction })
         const handles = hasWorkspace ? new WorldHandles(world, agent, context) : undefined
-        const toolContext = { agent, attempt, handles, key, places, progress, signal, sleep, world: world.name }
+        const given = { handles, knownFiles, places }
+        const toolContext = { agent, attempt, ...given, key, progress, signal, sleep, world: world.name }
         try {
           const output = tool.call(input, toolContext)
           return isThenable(output) ? Promise.resolve(output).then(succeeded, threw) : succeeded(output)
@@ -36,6 +43,11 @@ export function toolEffect(find: (name: string) => Tool | undefined): EffectKind
       }
     },
   }
+}
+
+/** Only what runs programs may change other files than it names. */
+function filesFor(world: World, agent: Entity, tool: Tool | undefined): readonly FileFact[] {
+  return tool?.declaration.operation === 'exec' ? knownFiles(world, agent) : []
 }
 
 function succeeded(value: ToolOutput): OutcomeData {

@@ -1,3 +1,6 @@
+/** Handles that a text names. */
+export const handlePattern = /(?<![\w.])\.h_\d{3,16}\b/g
+
 const named = /^\.?h_0*([1-9]\d{0,14})$/
 
 /** A handle as a model reads it: `.h_001`, … `.h_999`, `.h_1000`. */

@@ -4,6 +4,7 @@ import { Workspace } from '../../../components/agent/handle.ts'
 import { Limits } from '../../../components/agent/turn.ts'
 import { Llm } from '../../../components/agent/llm.ts'
 import { PlanMode, Policy } from '../../../components/agent/policy.ts'
+import { Retrieval } from '../../../components/agent/workspace-entry.ts'
 import { SystemPrompt } from '../../../components/agent/system-prompt.ts'
 import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import { standardSystems } from '../../../systems/index.ts'
@@ -133,6 +134,10 @@ function renew(world: World, agent: Entity, options: NewSessionOptions, host: Ho
   const left = before.filter((tool) => tool.world === true || declared.some(({ name }) => name === tool.name))
   const added = declared.filter(({ name }) => !before.some((tool) => tool.name === name))
   if (left.length < before.length || added.length > 0) world.set(agent, ToolRegistry, { tools: [...left, ...added] })
+  if (options.maxRetrievedChars !== undefined || !world.has(agent, Retrieval)) {
+    world.remove(agent, Retrieval)
+    world.add(agent, retrieval(options))
+  }
   if (planMode === true) enterPlanMode(world, agent)
   if (planMode === false) world.remove(agent, PlanMode)
 }
@@ -222,10 +227,15 @@ function agentParts(options: NewSessionOptions, host: Host, feed: ToolFeed | und
     Conversation(readHistory(history)),
     Limits({ maxSteps }),
     Workspace,
+    retrieval(options),
     ...(system === undefined ? [] : [SystemPrompt({ template: '', ending: system })]),
     ...(tools.length === 0 ? [] : [ToolRegistry({ tools: declare(...tools) })]),
     ...configured(readConfig(config)),
   ]
+}
+
+function retrieval({ maxRetrievedChars: maxChars }: NewSessionOptions): Initial {
+  return Retrieval(maxChars === undefined ? {} : { maxChars })
 }
 
 /** The provider and model of the options; `modelMap.cloud` counts where there is no model. */

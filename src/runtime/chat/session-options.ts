@@ -66,6 +66,8 @@ export interface NewSessionOptions {
   readonly policyFunction?: PolicyEffectsOptions['policy']
   /** Tools of subagents for which none are named, of those that the agent has. @default 'investigate' */
   readonly subagentPreset?: ToolPreset | undefined
+  /** Characters of earlier results that a turn begins with, from 0 to 32,000. @default 8,000 */
+  readonly maxRetrievedChars?: number | undefined
   /** Compaction, checkpoints, ceilings: keys of the configuration. @default their defaults */
   readonly config?: ConfigInput | undefined
 }
@@ -96,6 +98,10 @@ export const sessionShapes: ShapesOf<NewSessionOptions> = {
   key: filledText,
   policy: table,
   policyFunction: callback,
+  maxRetrievedChars: {
+    wanted: 'an integer from 0 to 32000',
+    fits: (value) => countFromZero.fits(value) && (value as number) <= 32_000,
+  },
   subagentPreset: oneOf(...(Object.keys(toolPresets) as ToolPreset[])),
   config: table,
 }

@@ -289,6 +289,7 @@ async function sessionOptions(
       ...(await localModelFor(modelMap?.local, config, env)),
     },
     config: agentConfigOf(config),
+    maxRetrievedChars: options.maxRetrievedChars ?? config.workspace?.maxRetrievedChars,
     subagentPreset: options.subagentPreset ?? config.subagents?.defaultPreset,
   }
 }
@@ -307,12 +308,13 @@ async function localModelFor(
 
 const { approve, channel, cwd, history, host, maxSteps, model, modelMap, planMode, policyFunction, provider } =
   sessionShapes
-const { seed, subagentPreset, system, verbose } = sessionShapes
+const { maxRetrievedChars, seed, subagentPreset, system, verbose } = sessionShapes
 
 const commonShapes = {
   approve,
   cwd,
   host,
+  maxRetrievedChars,
   maxSteps,
   model,
   modelMap,

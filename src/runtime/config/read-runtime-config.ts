@@ -5,7 +5,7 @@ import { readConfig } from '../../rules/config/config.ts'
 import { checkOptions, filledText, refuseMisfit, type ShapesOf, table } from '../../world/option-shapes.ts'
 import { type ConfigFile, readConfigFile, refuseProblems } from './config-file.ts'
 import { type Folders, inHome, realPath } from './folders.ts'
-import { agentConfigOf, layered, type RuntimeConfig, unusedKeys } from './runtime-config.ts'
+import { agentConfigOf, layered, type RuntimeConfig } from './runtime-config.ts'
 import { tightened } from './tightened.ts'
 
 /** Options of `readRuntimeConfig`. */
@@ -58,10 +58,7 @@ export async function readRuntimeConfig(options: ReadConfigOptions): Promise<Rea
   const { own, project, ignored, sources, notices, noticeOn } = await readConfigLayers(options)
   const config = [project, options.over ?? {}].reduce(layered, own)
   readConfig(agentConfigOf(config))
-  const unused = unusedKeys(config)
-  const later =
-    unused.length === 0 ? [] : [`This version does not use these keys of the configuration yet: ${unused.join(', ')}.`]
-  return { config, sources, notices: [...noticeOn(ignored), ...notices, ...later] }
+  return { config, sources, notices: [...noticeOn(ignored), ...notices] }
 }
 
 const readShapes: ShapesOf<ReadConfigOptions> = {

@@ -130,18 +130,6 @@ export const RuntimeConfigSchema = lazily(() => ConfigSchema().extend({ ...chatK
 /** What configuration files say. Keys that none of them has are absent: no default is filled in. */
 export type RuntimeConfig = z.input<ReturnType<typeof RuntimeConfigSchema>>
 
-/** Keys that are read and checked, and that nothing uses yet. */
-const laterKeys = ['workspace'] as const
-
-/** The keys of a configuration that this version does not use. */
-export function unusedKeys(config: RuntimeConfig): readonly string[] {
-  return laterKeys.filter((key) => {
-    const [section = '', inner] = key.split('.')
-    const value = config[section as keyof RuntimeConfig] as Readonly<Record<string, unknown>> | undefined
-    return inner === undefined ? value !== undefined : value?.[inner] !== undefined
-  })
-}
-
 /**
  * Lays one configuration over another: objects merge, anything else replaces. A provider and a model belong together, so one
  * that is named alone takes the other one away where they would not fit.

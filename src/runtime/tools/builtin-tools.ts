@@ -13,6 +13,7 @@ import { BackgroundShells } from './background-shells.ts'
 import { bareEnvironment, childEnvironment } from './child-environment.ts'
 import { fetchUrlTool } from './fetch-url.ts'
 import { FileBackups } from './file-backups.ts'
+import { withFileFacts } from './file-facts.ts'
 import { FileTimes } from './file-times.ts'
 import { gitDiffTool } from './git-diff.ts'
 import { gitLogTool } from './git-log.ts'
@@ -150,7 +151,14 @@ export function builtinTools(options: BuiltinToolsOptions): Tool[] {
         // One that is named itself is there without its key, and says what is missing.
         granted.has(declaration.name) || (granted.has(category) && isUsable(declaration.name)),
     )
-    .map(({ tool }) => ((tool.declaration.paths ?? []).length === 0 ? tool : withJudgedPlaces(tool)))
+    .map(({ tool }) => withOwnFacts(tool, settings))
+}
+
+/** A tool that runs programs or names paths. */
+function withOwnFacts(tool: Tool, settings: ToolSettings): Tool {
+  const { operation, paths = [] } = tool.declaration
+  const judged = paths.length === 0 ? tool : withJudgedPlaces(tool)
+  return operation === 'exec' || paths.length > 0 ? withFileFacts(judged, settings) : judged
 }
 
 /** Names of all tools, of categories and of what stands for several of them. */

@@ -86,12 +86,6 @@ describe('the configuration of the runtime', () => {
       ...{ approvalMode: 'deny', model: 'a/b', ceilings: { maxTurnCostUsd: 1 }, subagents: { enabled: true } },
     })
   })
-
-  it('names keys that this version does not use yet', async () => {
-    const { config, notices } = await read({ own: { workspace: { maxRetrievedChars: 1 } } })
-    expect(config.workspace).toEqual({ maxRetrievedChars: 1 })
-    expect(notices).toEqual(['This version does not use these keys of the configuration yet: workspace.'])
-  })
 })
 
 describe('a configuration that cannot be used', () => {

@@ -1,0 +1,55 @@
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { FileFact } from '../../protocol/file-fact.ts'
+import { pathArguments } from '../../rules/policy/call.ts'
+import { isChanged } from '../../rules/workspace/staleness.ts'
+import type { Tool, ToolOutput } from '../../tools/port.ts'
+import type { Json } from '../../world/json.ts'
+import type { ToolSettings } from './settings.ts'
+
+/**
+ * A tool that says what the files of its arguments were like when it ended; one that runs programs says which of the files that the
+ * agent knows have changed. For an agent without `Retrieval` it says nothing.
+ */
+export function withFileFacts({ call, declaration }: Tool, { cwd, home }: Pick<ToolSettings, 'cwd' | 'home'>): Tool {
+  const isProgram = declaration.operation === 'exec'
+  const named = (input: Json): readonly string[] =>
+    pathArguments({ tool: declaration.name, arguments: input, channel: 'cli', cwd, home, declared: declaration })
+  return {
+    declaration,
+    async call(input, context) {
+      const output = await call(input, context)
+      const { knownFiles } = context
+      if (knownFiles === undefined || output.isError === true) return output
+      const files = isProgram
+        ? await changed(knownFiles)
+        : await Promise.all(named(input).map((path) => factOf(wholePath(path, cwd, home))))
+      return files.length === 0 ? output : ({ ...output, files } satisfies ToolOutput)
+    },
+  }
+}
+
+async function changed(known: readonly FileFact[]): Promise<readonly FileFact[]> {
+  const found = await Promise.all(
+    known.map(async (before) => {
+      const now = await factOf(before.path)
+      return isChanged(before, now) ? [now] : []
+    }),
+  )
+  return found.flat()
+}
+
+function wholePath(path: string, cwd: string, home: string): string {
+  if (path === '~') return home
+  return path.startsWith('~/') ? resolve(home, path.slice(2)) : resolve(cwd, path)
+}
+
+async function factOf(path: string): Promise<FileFact> {
+  try {
+    const { mtimeMs, size } = await stat(path)
+    return { path, sizeBytes: size, changedMs: mtimeMs }
+  } catch {
+    // It is gone: nothing can be made from it again.
+    return { path, sizeBytes: 0, changedMs: 0 }
+  }
+}
