@@ -64,6 +64,7 @@ export {
   spawnSubagent,
   type SpawnSubagentOptions,
 } from './subagents/chat-subagents.ts'
+export { listWorkspace, pinResult, type WorkspaceItem } from './workspace/chat-workspace.ts'
 
 export { installSkill, type InstallSkillOptions, removeSkill, type SkillTargetOptions } from './skills/install-skill.ts'
 export { type ListedSkill, listSkills, type SkillScope, type SkillsOptions } from './skills/list-skills.ts'

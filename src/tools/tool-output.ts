@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { FileFact } from '../protocol/file-fact.ts'
 import { ToolMessage } from '../protocol/message.ts'
 import { inlineOrHandle, storedText } from '../rules/handles/inline-or-handle.ts'
 import { shapeOf } from '../rules/handles/shape-of.ts'
@@ -19,7 +20,11 @@ const maxHandleChars = 10_000_000
 export const noOutput = '[no output]'
 
 const outputSchema = lazily(() =>
-  z.strictObject({ content: ToolMessage().shape.content, isError: z.boolean().optional() }),
+  z.strictObject({
+    content: ToolMessage().shape.content,
+    isError: z.boolean().optional(),
+    files: z.array(FileFact()).max(1_000).optional(),
+  }),
 )
 type Block = z.infer<ReturnType<typeof outputSchema>>['content'][number]
 
@@ -98,6 +103,7 @@ async function kept(handles: HandleStore, value: Json): Promise<string | undefin
 interface RawOutput {
   readonly blocks: readonly Block[]
   readonly isError?: boolean | undefined
+  readonly files?: ToolOutput['files']
   /** The blocks are the JSON of a value. */
   readonly isJson?: true
   /** Characters behind the blocks. */
@@ -109,7 +115,10 @@ function rawOutput(result: unknown, maxChars: number): RawOutput {
   if (typeof result === 'string') return { blocks: [textBlock(result)] }
   if (isOutputLike(result)) {
     const checked = outputSchema().safeParse(result)
-    if (checked.success) return { blocks: checked.data.content, isError: checked.data.isError }
+    if (checked.success) {
+      const { content: blocks, files, isError } = checked.data
+      return { blocks, files, isError }
+    }
     return failed(`The tool ran, but its result is malformed: ${schemaIssues(checked.error)}.`)
   }
   try {
@@ -150,7 +159,7 @@ function isOutputLike(value: unknown): boolean {
 }
 
 /** Cuts a result. Providers refuse empty texts. */
-function output({ blocks, isError, leftOut = 0 }: RawOutput, maxChars: number, where?: KeptText): ToolOutput {
+function output({ blocks, files, isError, leftOut = 0 }: RawOutput, maxChars: number, where?: KeptText): ToolOutput {
   const content: Block[] = []
   let room = maxChars
   for (const block of blocks) {
@@ -165,7 +174,7 @@ function output({ blocks, isError, leftOut = 0 }: RawOutput, maxChars: number, w
   }
   if (leftOut > 0) addNote(content, `[${leftOutNote(leftOut, where)}]`)
   if (content.length === 0) content.push(textBlock(noOutput))
-  return isError === true ? { content, isError } : { content }
+  return { content, ...(isError === true && { isError }), ...(files !== undefined && { files }) }
 }
 
 function addNote(content: Block[], note: string): void {

@@ -2,6 +2,7 @@ import { Boundary } from '../../components/context/boundary.ts'
 import { Conversation } from '../../components/agent/conversation.ts'
 import { Outcome } from '../../components/effects/effect.ts'
 import { Handle, KeptBy } from '../../components/agent/handle.ts'
+import { Policy } from '../../components/agent/policy.ts'
 import { ToolCall } from '../../components/agent/tool-call.ts'
 import { ToolRegistry } from '../../components/agent/tool-registry.ts'
 import { Turn } from '../../components/agent/turn.ts'
@@ -37,9 +38,9 @@ export function enterResult(world: World, agent: Entity, call: Entity, text: str
   const declaration = world.get(agent, ToolRegistry)?.tools.find((tool) => tool.name === name)
   if (declaration === undefined || !isEntered(declaration, text)) return
   const { newest, ...state } = world.get(agent, WorkspaceState) ?? none
-  const settled = { declaration, arguments: given, text, files: filesOf(world, call), kept: keptBy(world, call) }
+  const [base, files, kept] = [world.get(agent, Policy), filesOf(world, call), keptBy(world, call)]
   const number = newest + 1
-  const provenance = provenanceOf(settled, state.turns)
+  const provenance = provenanceOf({ declaration, arguments: given, text, base, files, kept }, state.turns)
   world.set(world.spawn(), WorkspaceEntry, {
     ...provenance,
     ...{ agent, number, seq, turn: state.turns, atMs: world.nowMs },

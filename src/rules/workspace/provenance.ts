@@ -6,6 +6,7 @@ import { fingerprint } from '../../world/random.ts'
 import { handleNumber, handlePattern } from '../handles/handle-name.ts'
 import { readHandleName } from '../handles/handles-of.ts'
 import { kindOf, oneLine } from '../handles/shape-of.ts'
+import { absolute, type Base, segmentsOf } from '../policy/paths.ts'
 import { cutText } from '../text/cut-text.ts'
 
 const maxOriginChars = 200
@@ -24,6 +25,8 @@ export interface SettledCall {
   readonly arguments: JsonObject
   /** As the model reads it. */
   readonly text: string
+  /** From where relative paths count; absent: they are taken as they are. */
+  readonly base?: Base | undefined
   /** What the tool said of files. */
   readonly files: readonly FileFact[]
   /** What its values are that are kept under handles. */
@@ -83,9 +86,11 @@ const keyArguments: Readonly<Record<string, { readonly as: string; readonly from
 }
 
 /** The files that a call is about, as its arguments name them. */
-function pathsOf({ arguments: given, declaration: { operation, paths = [] } }: SettledCall): readonly string[] {
+function pathsOf({ arguments: given, base, declaration }: SettledCall): readonly string[] {
+  const { operation, paths = [] } = declaration
   if (operation !== 'read' && operation !== 'write') return []
-  return paths.flatMap((name) => given[name] ?? []).filter((path) => typeof path === 'string')
+  const named = paths.flatMap((name) => given[name] ?? []).filter((path) => typeof path === 'string')
+  return base === undefined ? named : named.map((path) => `/${segmentsOf(absolute(path, base)).join('/')}`)
 }
 
 function namedHandles(text: string): readonly number[] {

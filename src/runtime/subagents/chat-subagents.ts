@@ -11,11 +11,11 @@ import {
   filledText,
   flag,
   listOf,
-  objectWith,
   oneOf,
   refuseMisfit,
   type ShapesOf,
 } from '../../world/option-shapes.ts'
+import { assertSession } from '../chat/assert-session.ts'
 import type { ChatSession } from '../chat/chat-session.ts'
 import { knownModel } from '../models/choose-provider.ts'
 
@@ -204,15 +204,6 @@ async function contextTokens(subagents: Subagents, id: string): Promise<number |
 
 function given({ timeoutMs, wait }: WaitOptions | QuerySubagentOptions): WaitOptions {
   return { ...(timeoutMs !== undefined && { timeoutMs }), ...(wait !== undefined && { wait }) }
-}
-
-function assertSession(call: string, session: unknown): void {
-  refuseMisfit(
-    call,
-    'session',
-    session,
-    objectWith('a chat session, as newSession() and sessionSetup() make', 'turn', 'start'),
-  )
 }
 
 const spawnShapes: ShapesOf<SpawnSubagentOptions> = {
