@@ -22,5 +22,6 @@ export const subjects: Readonly<Record<string, () => Promise<{ readonly measure:
   tools: () => import('./tools.ts'), //        built-in tools on many files, and on a large one
   policy: () => import('./policy.ts'), //      decisions about calls of tools
   mcp: () => import('./mcp.ts'), //            calls of MCP servers, and servers that are configured
+  workspace: () => import('./workspace.ts'), // a turn of an agent that keeps many results
   snapshot: () => import('./snapshot.ts'), //  a world saved and restored
 }

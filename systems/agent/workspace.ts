@@ -17,6 +17,7 @@ import { FileFact } from '../../src/protocol/file-fact.ts'
 import type { SystemMessage, UserMessage } from '../../src/protocol/message.ts'
 import { countUpTo, seqAt } from '../../src/rules/projection/places.ts'
 import { textOf } from '../../src/rules/projection/text-of.ts'
+import { entriesOf } from '../../src/rules/workspace/entries-of.ts'
 import { isEntered, provenanceOf, type SettledCall } from '../../src/rules/workspace/provenance.ts'
 import { prunable } from '../../src/rules/workspace/pruning.ts'
 import { retrieved, workspaceText } from '../../src/rules/workspace/retrieval.ts'
@@ -43,7 +44,11 @@ export function enterResult(world: World, agent: Entity, call: Entity, text: str
   const provenance = provenanceOf({ declaration, arguments: given, text, base, files, kept }, state.turns)
   world.set(world.spawn(), WorkspaceEntry, {
     ...provenance,
-    ...{ agent, number, seq, turn: state.turns, atMs: world.nowMs },
+    agent,
+    number,
+    seq,
+    turn: state.turns,
+    atMs: world.nowMs,
   })
   world.set(agent, WorkspaceState, { ...state, newest: number })
 }
@@ -78,17 +83,12 @@ export function beginTurn(world: World, agent: Entity, message: DeepReadonly<Use
   const entries = entriesOf(world, agent)
   const { maxChars = defaultRetrievedChars } = retrieval
   const isSeen = seenBy(world, agent)
-  const chosen = retrieved(entries, { prompt: textOf(message as UserMessage), turn, maxChars, isSeen })
+  const chosen = retrieved(entries, { prompt: textOf(message), turn, maxChars, isSeen })
   if (entries.length === 0 || (chosen.length === 0 && !hasStale)) return undefined
   // It becomes the message behind the one that is about to be added.
   const shownSeq = seqAt(world, agent, world.read(agent, Conversation).length + 1)
   patchEntries(world, agent, new Set(chosen), { shownSeq })
   return { role: 'system', content: [{ type: 'text', text: workspaceText(entries, chosen) }] }
-}
-
-/** An agent's entries, in the order of their numbers. */
-export function entriesOf(world: World, agent: Entity): readonly WorkspaceEntryData[] {
-  return world.referrers(WorkspaceEntry, agent).map((entity) => world.read(entity, WorkspaceEntry))
 }
 
 /** Compares what is new with what was there. Returns whether something has become stale by it. */

@@ -4,10 +4,12 @@ import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import type { SummaryResult, SummarySkipReason } from '../../protocol/context.ts'
 import { contextReport, statsReport } from '../../rules/context/context-report.ts'
 import type { ChatSession } from '../../runtime/index.ts'
+import { listWorkspace, pinResult } from '../../runtime/workspace/chat-workspace.ts'
 import { didYouMean } from '../../world/near-names.ts'
 import { skillsOfTool } from '../../runtime/skills/skill-tool.ts'
 import { skillLines } from '../skill-lines.ts'
-import { durationText } from '../terminal/amounts.ts'
+import { visibleText } from './approval-text.ts'
+import { durationText, numberText } from '../terminal/amounts.ts'
 import { serverPromptHelp } from './server-prompt.ts'
 import { slashHelp, type SlashName } from './slash-commands.ts'
 
@@ -42,6 +44,8 @@ export async function slashAction(name: SessionAction, rest: string, session: Ch
         : 'Plan mode is off.'
     case 'skills':
       return skillsText(session)
+    case 'workspace':
+      return rest === '' ? workspaceText(session) : pinNamed(session, rest)
     case 'model':
       if (rest !== '') await session.setModel(rest)
       return `${session.provider}/${session.model}`
@@ -59,6 +63,29 @@ async function skillsText({ runner }: ChatSession): Promise<string> {
   const skills = await skillsOfTool(runner.host.tool('skill'))
   if (skills.length === 0) return 'The agent has no skills here. Install one: entia skills install SOURCE'
   return [...skillLines(skills), 'Name one in a message to have it used.'].join('\n')
+}
+
+/** Most results that are listed, the newest. */
+const maxListed = 40
+
+function workspaceText(session: ChatSession): string {
+  const items = listWorkspace(session)
+  if (items.length === 0) return 'The agent keeps no results yet.'
+  const rows = items.slice(-maxListed).map(({ isPinned, isStale, name, origin, sizeBytes, turn, type }) => {
+    const mark = `${isPinned ? '*' : ' '}${isStale ? '~' : ' '}`
+    return `${mark} ${visibleText(name)}  ${type}, ${numberText(sizeBytes)} bytes, turn ${turn}: ${visibleText(origin)}`
+  })
+  const earlier = items.length - rows.length
+  const more = earlier === 0 ? [] : [`   … and ${earlier} earlier ones`]
+  return [...more, ...rows, '* is pinned, ~ is out of date. /workspace pin NAME keeps one.'].join('\n')
+}
+
+async function pinNamed(session: ChatSession, rest: string): Promise<string> {
+  const [, word, name] = /^(pin|unpin)\s+(.+)$/s.exec(rest) ?? []
+  if (word === undefined || name === undefined) return 'Write /workspace, /workspace pin NAME or /workspace unpin NAME.'
+  if (await pinResult(session, name, word === 'pin')) return `${name} is ${word}ned.`
+  const names = listWorkspace(session).map((item) => item.name)
+  return `There is no result ${name}.${didYouMean(name, names)}`
 }
 
 async function agentsText(session: ChatSession): Promise<string> {

@@ -21,6 +21,7 @@ export const slashCommands = {
   shells: { usage: '/shells [stop ID]', help: 'what runs in the background, or stop it' },
   plan: { usage: '/plan', help: 'plan mode on or off' },
   skills: { usage: '/skills', help: 'the skills that the agent can read' },
+  workspace: { usage: '/workspace [pin|unpin NAME]', help: 'results that the agent keeps, or keep one' },
   model: { usage: '/model [name]', help: 'the model, or use another one' },
   rewind: { usage: '/rewind [n]', help: 'take back n messages, and written files' },
   new: { usage: '/new', help: 'a new chat; this one stays stored' },

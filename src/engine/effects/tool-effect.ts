@@ -4,7 +4,7 @@ import { Judgement } from '../../../components/agent/policy.ts'
 import { Retrieval } from '../../../components/agent/workspace-entry.ts'
 import { OwnedBy } from '../../../components/effects/effect.ts'
 import type { FileFact } from '../../protocol/file-fact.ts'
-import { knownFiles } from '../../rules/workspace/known-files.ts'
+import { knownFiles } from '../../rules/workspace/entries-of.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import type { OutcomeData } from '../../protocol/failure.ts'
 import type { Entity } from '../../world/component.ts'
@@ -21,7 +21,7 @@ export function toolEffect(find: (name: string) => Tool | undefined): EffectKind
       const { name, arguments: input } = world.read(effect, ToolCall)
       const hasWorkspace = world.has(agent, Workspace)
       const places = world.get(effect, Judgement)?.places
-      const knownFiles = world.has(agent, Retrieval) ? filesFor(world, agent, find(name)) : undefined
+      const known = world.has(agent, Retrieval) ? filesFor(world, agent, find(name)) : undefined
       return (context) => {
         const tool = find(name)
         if (tool === undefined) {
@@ -32,7 +32,7 @@ export function toolEffect(find: (name: string) => Tool | undefined): EffectKind
         const progress: ToolContext['progress'] = (message, fraction) =>
           context.emit({ type: 'tool-progressed', world: world.name, agent, effect, message, fraction })
         const handles = hasWorkspace ? new WorldHandles(world, agent, context) : undefined
-        const given = { handles, knownFiles, places }
+        const given = { handles, knownFiles: known, places }
         const toolContext = { agent, attempt, ...given, key, progress, signal, sleep, world: world.name }
         try {
           const output = tool.call(input, toolContext)

@@ -1,5 +1,6 @@
 import { WorkspaceEntry, type EntryType, WorkspaceState } from '../../../components/agent/workspace-entry.ts'
 import { handleNumber } from '../../rules/handles/handle-name.ts'
+import { entriesOf } from '../../rules/workspace/entries-of.ts'
 import { nameOf } from '../../rules/workspace/retrieval.ts'
 import { newlyStale } from '../../rules/workspace/staleness.ts'
 import { filledText, flag, refuseMisfit } from '../../world/option-shapes.ts'
@@ -28,7 +29,7 @@ export interface WorkspaceItem {
 export function listWorkspace(session: ChatSession): readonly WorkspaceItem[] {
   assertSession('listWorkspace', session)
   const { agent, world } = session
-  const entries = world.referrers(WorkspaceEntry, agent).map((entity) => world.read(entity, WorkspaceEntry))
+  const entries = entriesOf(world, agent)
   const stale = newlyStale(entries, world.get(agent, WorkspaceState)?.compared ?? 0)
   return entries.map((entry) => {
     const { isPinned = false, key, origin, sizeBytes, turn, type } = entry

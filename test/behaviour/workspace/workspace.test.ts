@@ -1,12 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Retrieval, WorkspaceEntry } from 'entia/components'
+import { Retrieval, Workspace, WorkspaceEntry } from 'entia/components'
 import { defineTool, type ScriptedReply, type ModelRequest, textOf } from 'entia'
 import { builtinTools, type ChatSession, listWorkspace, type NewSessionOptions, pinResult } from 'entia/runtime'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { tempFolder } from '../../tools/temp-folder.ts'
 import { handover } from '../context/long-lives.ts'
+import { call as calling, calls, delegate, resultsIn, stepwise, team } from '../sessions/team.ts'
+import { tool } from '../turns/tools.ts'
 import { chatting } from '../../runtime/chat/chatting.ts'
 
 const allowed = { permissions: { bash: 'allow', write_file: 'allow', replace_in_file: 'allow' } } as const
@@ -208,5 +210,24 @@ describe('a result that is pinned', () => {
     await says('And?')
     expect(listWorkspace(session)).toMatchObject([{ name: 'file:a.txt', isPinned: true }])
     expect(behind(requests)).toContain('All: *file:a.txt')
+  })
+})
+
+describe('a subagent', () => {
+  it.each([
+    ['keeps results of its own, if its parent does', [Workspace, Retrieval({})], 'keeps'],
+    ['keeps none, if its parent does not', [Workspace], 'keeps nothing'],
+  ])('%s', async (_, parts, said) => {
+    const tools = [tool('peek', ({ knownFiles }) => (knownFiles === undefined ? 'keeps nothing' : 'keeps'))]
+    const made = team({
+      agent: { tools },
+      runner: { tools },
+      parts,
+      subagents: { researcher: { tools: ['peek'] } },
+      lead: stepwise(calls(delegate('go')), 'Done.'),
+      worker: stepwise(calls(calling('one', 'peek')), 'Done.'),
+    })
+    await made.run()
+    expect(resultsIn(made.asked('worker').flatMap(({ request }) => [...request.messages]))).toEqual({ one: said })
   })
 })
