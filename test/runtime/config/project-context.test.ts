@@ -66,7 +66,7 @@ describe('the context of a project', () => {
   })
 
   it('has 100,000 characters in all, the closest first', async () => {
-    const long = 'x'.repeat(30_000)
+    const long = 'ø'.repeat(30_000)
     const root = await tempFolder({
       '.git/HEAD': '',
       'AGENTS.md': `root${long}`,
@@ -75,7 +75,7 @@ describe('the context of a project', () => {
       'a/b/c/AGENTS.md': `c${long}`,
     })
     const { text = '', notices } = await projectContext({ cwd: join(root, 'a/b/c') })
-    expect(text.match(/x/g)).toHaveLength(100_000 - 'rootabc'.length)
+    expect(text.match(/ø/g)).toHaveLength(100_000 - 'rootabc'.length)
     expect(text).toContain(`[cut here; the rest is in ${root}/AGENTS.md]`)
     expect(notices).toEqual([`${root}/AGENTS.md was cut: project files may have 100000 characters together.`])
   })

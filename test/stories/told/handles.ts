@@ -1,5 +1,5 @@
 import { agent, Conversation, defineTool, scripted, standardSystems, textOf, type Tool, World } from 'entia'
-import { Handle, Workspace } from 'entia/components'
+import { Handle, Retrieval, Workspace } from 'entia/components'
 import { builtinTools } from 'entia/runtime'
 import { law, type SimulateOptions, standardLaws } from 'entia/sim'
 import { z } from 'zod'
@@ -81,7 +81,7 @@ export default {
   world(seed) {
     const world = new World({ name: 'clerks', seed, systems: standardSystems() })
     for (const task of ['one', 'two']) {
-      world.add(world.spawn(...agent({ model: 'clerk/x', tools, messages: task })), Workspace)
+      world.add(world.spawn(...agent({ model: 'clerk/x', tools, messages: task }), Retrieval({})), Workspace)
     }
     return world
   },
