@@ -34,7 +34,7 @@ describe('/workspace', () => {
     expect((await slashAction('workspace', '', session)).split('\n')[2]).toMatch(/^\* {2}numbers:turn1/)
     expect(await slashAction('workspace', 'unpin numbers:turn1', session)).toBe('numbers:turn1 is unpinned.')
     expect(await slashAction('workspace', 'pin number:turn1', session)).toBe(
-      'There is no result number:turn1. Did you mean 'numbers:turn1'?',
+      "There is no result number:turn1. Did you mean 'numbers:turn1'?",
     )
     expect(await slashAction('workspace', 'keep', session)).toMatch(/^Write \/workspace/)
   })
