@@ -84,7 +84,7 @@ async function pinNamed(session: ChatSession, rest: string): Promise<string> {
   const [, word, name] = /^(pin|unpin)\s+(.+)$/s.exec(rest) ?? []
   if (word === undefined || name === undefined) return 'Write /workspace, /workspace pin NAME or /workspace unpin NAME.'
   if (await pinResult(session, name, word === 'pin')) return `${name} is ${word}ned.`
-  const names = listWorkspace(session).map((item) => item.name)
+  const names = new Set(listWorkspace(session).map((item) => item.name))
   return `There is no result ${name}.${didYouMean(name, names)}`
 }
 
