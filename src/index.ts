@@ -39,7 +39,8 @@ export { Usage } from '../components/money/usage.ts'
 export { declare } from './tools/declare.ts'
 export { defineTool, type ToolOptions } from './tools/define-tool.ts'
 export { type FileTools, fileTools, type FileToolsOptions } from './tools/file-tools.ts'
-export type { HandleStore, KnownHandle, Tool, ToolContext, ToolOutput } from './tools/port.ts'
+export type { FileFact } from './protocol/file-fact.ts'
+export type { HandleStore, KnownHandle, NamedValue, Tool, ToolContext, ToolOutput } from './tools/port.ts'
 export type { RestartClass, ToolDeclaration } from './protocol/tool-declaration.ts'
 
 // Models that are scripted. Real ones are named by agents, or made with options: `entia/models`.

@@ -53,6 +53,8 @@ export const SessionQuery = defineComponent(
           z.strictObject({ error: z.string(), ok: z.literal(false) }),
         ])
         .optional(),
+      /** A name or handle whose value the asker is to get as well. */
+      returnName: z.string().optional(),
       session: entity(),
     }),
   { ref: 'session', cascade: true },

@@ -40,7 +40,14 @@ const delegationFields = lazily(() => ({
   /** A program ends a session, by its full id; a closed one takes no more queries. */
   'session-cancel': { agent: entity(), close: z.literal(true).optional(), session: z.string() },
   /** A program queries a session that succeeded. */
-  query: { agent: entity(), prompt: text(), query: text(), session: z.string() },
+  query: {
+    agent: entity(),
+    prompt: text(),
+    query: text(),
+    /** A name or handle of the session whose value is kept for the agent when it has answered. */
+    returnName: text().optional(),
+    session: z.string(),
+  },
   /** A program took a session's result, or a query's reply. */
   collected: { agent: entity(), query: z.string().optional(), session: z.string() },
   /** To a session's world: its budget; for a query, on top of what it has used. */

@@ -83,4 +83,12 @@ export interface Tool {
    * throws. Synchronous if schema and handler are.
    */
   readonly call: (input: Json, context: ToolContext) => ToolOutput | Promise<ToolOutput>
+  /**
+   * For a tool that keeps values of an agent under names, as `run_js` keeps variables: the value of that name, or why there is
+   * none. It evaluates nothing.
+   */
+  readonly named?: (name: string, of: Pick<ToolContext, 'agent' | 'signal' | 'world'>) => Promise<NamedValue>
 }
+
+/** A value that a tool keeps under a name. */
+export type NamedValue = { readonly value: Json } | { readonly why: string }

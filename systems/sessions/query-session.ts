@@ -21,6 +21,8 @@ export interface Question {
   readonly prompt: string
   /** The tool call that asks. Absent: a program asks. */
   readonly call?: Entity
+  /** A name or handle whose value it is to give as well. */
+  readonly returnName?: string | undefined
 }
 
 /** Why a session takes no query; `undefined` if it does. */
@@ -31,9 +33,10 @@ export function queryProblem(world: World, session: Entity): string | undefined 
 }
 
 /** Asks a session that takes queries. A session answers one question at a time. */
-export function querySession(world: World, session: Entity, { agent, id, prompt, call }: Question): void {
+export function querySession(world: World, session: Entity, { agent, id, prompt, call, returnName }: Question): void {
   const query = world.spawn()
-  world.set(query, SessionQuery, { agent, id, prompt, session, ...(call !== undefined && { call }) })
+  const more = { ...(call !== undefined && { call }), ...(returnName !== undefined && { returnName }) }
+  world.set(query, SessionQuery, { agent, id, prompt, session, ...more })
   // A call's query ends with its turn.
   if (call !== undefined) world.set(query, OwnedBy, { agent })
   startNextQuery(world, session)

@@ -222,11 +222,11 @@ function takeCancel(world: World, { agent, session: named, close }: InputOf<'ses
   cancelQueries(world, session)
 }
 
-function takeQuery(world: World, { agent, session: named, prompt, query }: InputOf<'query'>): void {
+function takeQuery(world: World, { agent, session: named, prompt, query, returnName }: InputOf<'query'>): void {
   const { session } = own(world, agent, named)
   // The asker sees that there is no query.
   if (session === undefined || queryProblem(world, session) !== undefined) return
-  querySession(world, session, { agent, id: query, prompt })
+  querySession(world, session, { agent, id: query, prompt, returnName })
 }
 
 function takeCollected(world: World, { agent, session: named, query }: InputOf<'collected'>): void {

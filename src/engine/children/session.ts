@@ -13,6 +13,7 @@ import type { Json } from '../../world/json.ts'
 import type { EffectContext, EffectKind } from '../effects/effect-kind.ts'
 import { agentOf, type ChildRun, type Grant, type MakeChildRunner, type SessionEndData } from './child-run.ts'
 import type { Children } from './children.ts'
+import { returnedValue } from './returned-value.ts'
 import { keepPrompt, keepResult, maxAnswerChars, wholePrompt } from './session-records.ts'
 import { calledOff, type ChildPolicy, leftBehind, supervise } from './supervisor.ts'
 import { SessionQuery } from '../../../components/sessions/session-call.ts'
@@ -159,7 +160,7 @@ function supervised(children: Children, policyOf: (effect: Entity) => ChildPolic
 }
 
 function queryPolicy(children: Children, query: Entity): ChildPolicy {
-  const { agent, grant, id, prompt, session } = children.world.read(query, SessionQuery)
+  const { agent, grant, id, prompt, returnName, session } = children.world.read(query, SessionQuery)
   const { sessionId } = children.record(session)
   let spent: SessionUsage | undefined
   return {
@@ -179,20 +180,26 @@ function queryPolicy(children: Children, query: Entity): ChildPolicy {
     ended: (run) => run.ended(),
     // If the Runner has failed, what was committed counts.
     cutShort: (run) => run.abandon().catch(() => undefined),
-    read(run, end) {
+    read(run, end, context) {
       const usage = (spent = run.usedOn(id) ?? run.usedInRun)
       if (end === undefined) return calledOff
       const marks = marksOf(run.world, run.agent)
       const more = { ...(run.isArchiving && { isArchiving: true as const }), ...(marks && { marks }), usage }
-      const outcome: QueryOutcome = end.ok
-        ? { ok: true, ...newHolders(run), text: cutText(parseEnvelope(end.text).result, maxAnswerChars), ...more }
-        : { ok: false, error: end.error, ...more }
-      return () => ({ ok: true, value: outcome as Json })
+      if (!end.ok) return () => answered({ ok: false, error: end.error, ...more })
+      const text = cutText(parseEnvelope(end.text).result, maxAnswerChars)
+      const outcome: QueryOutcome = { ok: true, ...newHolders(run), text, ...more }
+      if (returnName === undefined) return () => answered(outcome)
+      const stored = returnedValue(children, { agent, name: returnName, run, context })
+      return async () => answered({ ...outcome, text: `${text}\n${await stored()}` })
     },
     calledOff() {
       if (spent !== undefined && spent.calls > 0) children.spent(session, spent, agent)
     },
   }
+}
+
+function answered(outcome: QueryOutcome): OutcomeData {
+  return { ok: true, value: outcome as Json }
 }
 
 /** What an agent's policy hands down with a question. */

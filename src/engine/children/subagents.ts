@@ -7,7 +7,7 @@ import type { SessionUsage } from '../../protocol/usage.ts'
 import type { Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { shortly } from '../../world/known-options.ts'
-import { checkOptions, finite, flag, type ShapesOf } from '../../world/option-shapes.ts'
+import { checkOptions, filledText, finite, flag, type ShapesOf } from '../../world/option-shapes.ts'
 import type { World } from '../../world/world.ts'
 import type { Transcript } from './child-run.ts'
 import type { Clock } from '../loop/clock.ts'
@@ -30,6 +30,15 @@ export interface WaitOptions {
   readonly wait?: boolean
   /** Longest wait. @default 60000 */
   readonly timeoutMs?: number
+}
+
+/** Options of a question. */
+export interface QueryOptions extends WaitOptions {
+  /**
+   * A variable of the session's `run_js`, or a handle of it: its value is kept for the agent that asks, and the reply ends with
+   * `[stored as .h_001]`, or with why it was not.
+   */
+  readonly returnName?: string
 }
 
 /** A session's full id, a unique prefix of it (longer than `session-`), or its sequence number. */
@@ -64,6 +73,8 @@ const waitShapes: ShapesOf<WaitOptions> = {
   wait: flag,
   timeoutMs: { wanted: 'a time, 0 or more', fits: (value) => Number.isFinite(value) && (value as number) >= 0 },
 }
+
+const queryShapes: ShapesOf<QueryOptions> = { ...waitShapes, returnName: filledText }
 
 const defaultWaitMs = 60_000
 const busyChars = 60
@@ -116,10 +127,10 @@ export class Subagents {
    * @throws `unknown-session`, `ambiguous-id`, `not-queryable`, `session-busy`, `session-failed`, `invalid-argument`;
    * `nothing-pending` if the reply was collected meanwhile
    */
-  async query(ref: SessionRef, prompt: string, options: WaitOptions = {}): Promise<string | undefined> {
+  async query(ref: SessionRef, prompt: string, options: QueryOptions = {}): Promise<string | undefined> {
     const { completions } = this.#parts
-    checkOptions('subagents', options, waitShapes)
-    const { wait = true, timeoutMs = defaultWaitMs } = options
+    checkOptions('subagents', options, queryShapes)
+    const { returnName, wait = true, timeoutMs = defaultWaitMs } = options
     checkedPrompt(prompt)
     const { session, record } = this.#own(ref)
     const { sessionId } = record
@@ -130,7 +141,8 @@ export class Subagents {
     const answered = completions.answered(query)
     completions.asking.set(sessionId, prompt)
     try {
-      await completions.post({ kind: 'query', agent: this.#agent, prompt, query, session: sessionId })
+      const more = returnName === undefined ? {} : { returnName }
+      await completions.post({ kind: 'query', agent: this.#agent, prompt, query, session: sessionId, ...more })
     } finally {
       completions.asking.delete(sessionId)
     }

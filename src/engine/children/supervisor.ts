@@ -37,7 +37,7 @@ export interface ChildPolicy {
   /** Cancels the child's work: the run was cancelled, or its time is over. Not called when the Runner stops. */
   cutShort?(run: ChildRun): Promise<void>
   /** Reads the child's result before its World stops. The returned function makes the outcome after that. */
-  read(run: ChildRun, end: SessionEndData | undefined): () => OutcomeData | Promise<OutcomeData>
+  read(run: ChildRun, end: SessionEndData | undefined, context: EffectContext): () => OutcomeData | Promise<OutcomeData>
   /** Called last if the run was cancelled, unless the Runner stops: what the child has spent counts all the same. */
   calledOff?(run: ChildRun | undefined): void
 }
@@ -101,7 +101,7 @@ async function driven(
       if (end === undefined) close()
       if (closed !== undefined) await context.wait(closed)
     }
-    outcome = policy.read(run, end)
+    outcome = policy.read(run, end, context)
   } finally {
     // Its last tick keeps the clock itself for as long as it takes.
     await context.wait(run.stop())

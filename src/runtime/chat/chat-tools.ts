@@ -41,7 +41,7 @@ export class ChatTools {
   /** The handler for a call. @param ofHost the Host's, for a turn without tools of its own */
   handler(name: string, ofHost: Tool | undefined): Tool | undefined {
     const tool = this.#tools.get(name) ?? ofHost
-    return tool && { declaration: tool.declaration, call: (input, context) => this.#noted(tool.call(input, context)) }
+    return tool && { ...tool, call: (input, context) => this.#noted(tool.call(input, context)) }
   }
 
   #noted<T>(result: T | Promise<T>): T | Promise<T> {

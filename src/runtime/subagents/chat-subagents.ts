@@ -39,6 +39,11 @@ export interface QuerySubagentOptions {
   readonly wait?: boolean | undefined
   /** Longest wait for the reply. @default 60000 */
   readonly timeoutMs?: number | undefined
+  /**
+   * A variable of the subagent's `run_js`, or a handle of it. When it has answered, the value is kept for the chat session's agent:
+   * the reply ends with `[stored as .h_001]`, or says why it was not.
+   */
+  readonly returnName?: string | undefined
 }
 
 /** Options of `collectSubagent`. */
@@ -115,8 +120,10 @@ export async function querySubagent(
   options: QuerySubagentOptions = {},
 ): Promise<string | undefined> {
   assertSession('querySubagent', session)
-  checkOptions('querySubagent', options, waitShapes)
-  return (await subagentsOf(session)).query(id, prompt, given(options))
+  checkOptions('querySubagent', options, queryShapes)
+  const { returnName } = options
+  const more = returnName === undefined ? {} : { returnName }
+  return (await subagentsOf(session)).query(id, prompt, { ...given(options), ...more })
 }
 
 /**
@@ -214,10 +221,12 @@ const spawnShapes: ShapesOf<SpawnSubagentOptions> = {
   approvals: oneOf('parent'),
 }
 
-const waitShapes: ShapesOf<QuerySubagentOptions> = {
+const waitShapes: ShapesOf<CollectSubagentOptions> = {
   wait: flag,
   timeoutMs: {
     wanted: 'a time in milliseconds, 0 or more',
     fits: (value) => Number.isFinite(value) && (value as number) >= 0,
   },
 }
+
+const queryShapes: ShapesOf<QuerySubagentOptions> = { ...waitShapes, returnName: filledText }

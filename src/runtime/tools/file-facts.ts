@@ -11,12 +11,13 @@ import type { ToolSettings } from './settings.ts'
  * A tool that says what the files of its arguments were like when it ended; one that runs programs says which of the files that the
  * agent knows have changed. For an agent without `Retrieval` it says nothing.
  */
-export function withFileFacts({ call, declaration }: Tool, { cwd, home }: Pick<ToolSettings, 'cwd' | 'home'>): Tool {
+export function withFileFacts(tool: Tool, { cwd, home }: Pick<ToolSettings, 'cwd' | 'home'>): Tool {
+  const { call, declaration } = tool
   const isProgram = declaration.operation === 'exec'
   const named = (input: Json): readonly string[] =>
     pathArguments({ tool: declaration.name, arguments: input, channel: 'cli', cwd, home, declared: declaration })
   return {
-    declaration,
+    ...tool,
     async call(input, context) {
       const output = await call(input, context)
       const { knownFiles } = context

@@ -6,9 +6,10 @@ import { leadsTo } from '../policy/real-paths.ts'
  * A tool that gives up where a path leads elsewhere than when a policy judged its call: a link may have changed since, while
  * a person was asked.
  */
-export function withJudgedPlaces({ call, declaration }: Tool): Tool {
+export function withJudgedPlaces(tool: Tool): Tool {
+  const { call } = tool
   return {
-    declaration,
+    ...tool,
     call(input, context) {
       const { places } = context
       if (places === undefined) return call(input, context)

@@ -76,6 +76,11 @@ export class JsProcesses {
     }
   }
 
+  /** Is there a process of the agent? */
+  has(agent: string): boolean {
+    return this.#slots.get(agent)?.process !== undefined
+  }
+
   /** Ends all processes. Calls under way get an error. */
   async close(): Promise<void> {
     this.#isClosed = true

@@ -4,7 +4,7 @@ import { handleNumber } from '../../../rules/handles/handle-name.ts'
 import { shapeOf } from '../../../rules/handles/shape-of.ts'
 import { cutText } from '../../../rules/text/cut-text.ts'
 import { cleanText } from '../../../tools/files/clean-text.ts'
-import type { HandleStore, KnownHandle, ToolContext, ToolOutput } from '../../../tools/port.ts'
+import type { HandleStore, KnownHandle, NamedValue, ToolContext, ToolOutput } from '../../../tools/port.ts'
 import { errorOutput, keptText, leftOutNote, standardMaxResultChars } from '../../../tools/tool-output.ts'
 import type { Json } from '../../../world/json.ts'
 import type { ToolSettings } from '../settings.ts'
@@ -19,6 +19,11 @@ export interface CodeRequest {
   readonly timeoutMs: number
   readonly returnName?: string | undefined
 }
+
+const notAName = 'it must be one name or one handle, such as .h_001'
+
+/** Longest time that a value is looked up. */
+const maxLookUpMs = 10_000
 
 const isName = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u
 
@@ -53,6 +58,29 @@ export function runCode(
       handle: (handle) => handleFor(handle, context.handles),
     })
     return resultText(result, returnName, context)
+  })
+}
+
+/** A variable of an agent, by its name. Starts no process. */
+export async function namedValue(
+  name: string,
+  settings: ToolSettings,
+  js: JsProcesses,
+  { agent, signal, world }: Pick<ToolContext, 'agent' | 'signal' | 'world'>,
+): Promise<NamedValue> {
+  const key = `${world}\0${agent}`
+  if (!isName.test(name)) return { why: notAName }
+  if (!js.has(key)) return { why: 'run_js has no values of it' }
+  return js.inTurn(key, signal, async (run) => {
+    const code = await rewrittenCode('')
+    const place = { cwd: settings.cwd, env: settings.bareEnvironment() }
+    const handle = (): Promise<HandleAnswer> => Promise.resolve({ problem: 'No code runs.' })
+    const { end, isRestarted } = await run(place, { ...code, returnName: name, timeoutMs: maxLookUpMs, signal, handle })
+    if (isRestarted) return { why: 'run_js was started anew, earlier values are gone' }
+    if (end.type !== 'done' || end.named === undefined) return { why: 'run_js has ended' }
+    if ('why' in end.named) return end.named
+    const { json } = end.named
+    return json === undefined ? { why: 'it cannot be copied' } : { value: JSON.parse(json) as Json }
   })
 }
 
@@ -141,7 +169,7 @@ async function namedText(
     const known = knownHandle(name, handles)
     return known === undefined ? missed('there is no such handle') : `[stored as ${known.handle}]`
   }
-  if (named === undefined) return missed('it must be one name or one handle, such as .h_001')
+  if (named === undefined) return missed(notAName)
   if ('why' in named) return missed(named.why)
   const stored = await keeper.keep(named, 'named')
   return stored?.slice(stored.lastIndexOf('\n') + 1) ?? missed('it cannot be stored')

@@ -20,7 +20,7 @@ const codeSchema = () =>
 
 /** The tool `run_js`: runs JavaScript in a process of the agent, which keeps its variables from call to call. */
 export function runJsTool(settings: ToolSettings, js: JsProcesses): Tool {
-  return defineTool({
+  const tool = defineTool({
     name: 'run_js',
     description:
       'Runs JavaScript with Node.js in a process of your own, in the working folder; variables stay for later calls. ' +
@@ -33,4 +33,5 @@ export function runJsTool(settings: ToolSettings, js: JsProcesses): Tool {
     paths: [],
     run: async (input, context) => (await import('./run-code.ts')).runCode(input, settings, js, context),
   })
+  return { ...tool, named: async (name, of) => (await import('./run-code.ts')).namedValue(name, settings, js, of) }
 }
