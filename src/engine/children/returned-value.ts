@@ -30,8 +30,8 @@ interface Returned {
 export function returnedValue(children: Children, { agent, context, name, run }: Returned): () => Promise<string> {
   const { world } = children
   const found = lookUp(children, run, name.trim(), context.signal)
+  const missed = (why: string): string => `[returnName ${JSON.stringify(cutText(name, maxNameChars, '…'))}: ${why}]`
   return async () => {
-    const missed = (why: string): string => `[returnName ${JSON.stringify(cutText(name, maxNameChars, '…'))}: ${why}]`
     if (!world.has(agent, Workspace)) return missed('this agent stores no values')
     const result = await found()
     if ('why' in result) return missed(result.why)

@@ -74,14 +74,23 @@ export async function namedValue(
   return js.inTurn(key, signal, async (run) => {
     const code = await rewrittenCode('')
     const place = { cwd: settings.cwd, env: settings.bareEnvironment() }
-    const handle = (): Promise<HandleAnswer> => Promise.resolve({ problem: 'No code runs.' })
-    const { end, isRestarted } = await run(place, { ...code, returnName: name, timeoutMs: maxLookUpMs, signal, handle })
+    const { end, isRestarted } = await run(place, {
+      ...code,
+      returnName: name,
+      timeoutMs: maxLookUpMs,
+      signal,
+      handle: noHandle,
+    })
     if (isRestarted) return { why: 'run_js was started anew, earlier values are gone' }
     if (end.type !== 'done' || end.named === undefined) return { why: 'run_js has ended' }
     if ('why' in end.named) return end.named
     const { json } = end.named
     return json === undefined ? { why: 'it cannot be copied' } : { value: JSON.parse(json) as Json }
   })
+}
+
+async function noHandle(): Promise<HandleAnswer> {
+  return { problem: 'No code runs.' }
 }
 
 /** What `h` gives, as far as the process does not know it itself. */
