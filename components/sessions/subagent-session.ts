@@ -64,6 +64,8 @@ export const SubagentSession = defineComponent(
       timeoutMs: z.number().positive().optional(),
       updatedAtMs: timeMs(),
       usage: SessionUsage().optional(),
+      /** What it has used after its end besides, on questions and on archiving. */
+      usageAfterEnd: SessionUsage().optional(),
     }),
   {
     ref: 'parent',

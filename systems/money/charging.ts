@@ -16,7 +16,7 @@ import { settled } from '../kit.ts'
 import { chargeSettled } from './charge-call.ts'
 import { Delegated } from '../../components/sessions/delegation-limits.ts'
 import { newlySpent } from '../../src/rules/money/ledger-entry.ts'
-import { highestOf } from '../../src/rules/tokens/token-counts.ts'
+import { highestOf, sumOf } from '../../src/rules/tokens/token-counts.ts'
 import { spentBy } from '../../src/rules/delegation/grants.ts'
 import { delegatedBy } from '../sessions/delegation.ts'
 import { charge, keepsLedger } from './charge.ts'
@@ -24,7 +24,7 @@ import { charge, keepsLedger } from './charge.ts'
 /**
  * Charges settled model calls, sessions, queries and subtasks to the ledgers, each once and before another system takes
  * the outcome. A call that a later system of the tick cuts is charged there, by `endCall`.
- * Writes: Ledger, UsageBeside, Delegated, ReportedUsage, SubtaskAccount, CostCeiling, CeilingNotes, TokenFactors.
+ * Writes: Ledger, UsageBeside, Delegated, ReportedUsage, SubagentSession, SubtaskAccount, CostCeiling, CeilingNotes, TokenFactors.
  */
 export const charging = {
   name: 'charging',
@@ -124,8 +124,9 @@ function chargeAsker(
   { agent, call }: { readonly agent: Entity; readonly call?: Entity },
   usage: SessionUsage,
 ): void {
-  const { model } = world.read(session, SubagentSession)
+  const { model, usageAfterEnd } = world.read(session, SubagentSession)
   const fresh = newlySpent(undefined, usage)
+  if (fresh !== undefined) world.patch(session, SubagentSession, { usageAfterEnd: sumOf(usageAfterEnd, usage) })
   if (fresh !== undefined) {
     charge(world, agent, { ...fresh, ...(call === undefined ? { isLate: true } : { call }), model })
   }

@@ -3,6 +3,7 @@ import { LastTurn, Turn } from '../../../components/agent/turn.ts'
 import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import type { SummaryResult, SummarySkipReason } from '../../protocol/context.ts'
 import { contextReport, statsReport } from '../../rules/context/context-report.ts'
+import { formatUsd } from '../../rules/money/usd.ts'
 import type { ChatSession } from '../../runtime/index.ts'
 import { listWorkspace, pinResult } from '../../runtime/workspace/chat-workspace.ts'
 import { didYouMean } from '../../world/near-names.ts'
@@ -91,8 +92,11 @@ async function pinNamed(session: ChatSession, rest: string): Promise<string> {
 async function agentsText(session: ChatSession): Promise<string> {
   const own = `${session.provider}/${session.model}  ${session.isBusy ? 'at work' : 'waiting for you'}`
   const rows = (await session.agents()).map(
-    ({ ageMs, category, model, prompt, sequence, status }) =>
-      `  ${sequence}  ${category}  ${status}  ${model}  ${durationText(ageMs)}  ${prompt.split('\n', 1)[0] ?? ''}`,
+    ({ ageMs, category, model, prompt, sequence, status, usage: { costNanoUsd } }) => {
+      const cost = costNanoUsd === undefined ? '' : `${formatUsd(costNanoUsd)}  `
+      const task = visibleText(prompt.split('\n', 1)[0] ?? '')
+      return `  ${sequence}  ${category}  ${status}  ${model}  ${durationText(ageMs)}  ${cost}${task}`
+    },
   )
   return [own, ...(rows.length === 0 ? ['  no subagents'] : rows)].join('\n')
 }

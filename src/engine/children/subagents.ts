@@ -23,6 +23,7 @@ import { findSession } from '../../rules/delegation/find-session.ts'
 import type { Completions, Launched } from './completions.ts'
 import type { Children } from './children.ts'
 import { cutText } from '../../rules/text/cut-text.ts'
+import { sumOf } from '../../rules/tokens/token-counts.ts'
 
 /** Options of waiting for sessions. */
 export interface WaitOptions {
@@ -58,6 +59,7 @@ export interface SessionInfo {
   readonly ageMs: number
   /** Until its deadline; `undefined`: it has none, or does not run. */
   readonly remainingMs: number | undefined
+  /** On its task and on questions, so far. */
   readonly usage: SessionUsage
   /** A result or a reply is under way, or waits to be collected. */
   readonly pending: boolean
@@ -261,7 +263,7 @@ export class Subagents {
       startedAt: createdAtDateMs,
       ageMs: world.nowMs - createdAtMs,
       remainingMs: status === 'running' && deadlineMs !== undefined ? deadlineMs - world.nowMs : undefined,
-      usage: record.usage ?? children.driven(sessionId)?.usage ?? { calls: 0, sessions: 0 },
+      usage: children.driven(sessionId)?.usage ?? usedBy(record),
       pending: isOpen || this.#queries(session).length > 0,
     }
   }
@@ -369,4 +371,9 @@ function nothingPending(sessionId: string): EntiaError {
 function busy(sessionId: string, prompt: string): EntiaError {
   const shown = cutText(prompt, busyChars)
   return new EntiaError('session-busy', `Session ${sessionId} is busy with: ${shown}`, { sessionId, prompt: shown })
+}
+
+/** On its task, on questions and on archiving. */
+function usedBy({ usage = { calls: 0, sessions: 0 }, usageAfterEnd }: SubagentSessionData): SessionUsage {
+  return usageAfterEnd === undefined ? usage : sumOf(usage, usageAfterEnd)
 }

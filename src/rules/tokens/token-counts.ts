@@ -114,6 +114,11 @@ export function growthOf<T extends Counted>(before: T | undefined, now: T): T {
   return eachCount(before, now, (from = 0, to) => (to === undefined ? undefined : Math.max(0, to - from)))
 }
 
+/** Both together; a count unknown on both sides stays unknown. */
+export function sumOf<T extends Counted>(before: T | undefined, more: T): T {
+  return eachCount(before, more, added)
+}
+
 /** The higher value of each count. */
 export function highestOf<T extends Counted>(before: T | undefined, now: T): T {
   return eachCount(before, now, (from, to) => (to === undefined ? from : Math.max(from ?? to, to)))

@@ -170,19 +170,23 @@ export async function listSubagents(session: ChatSession): Promise<readonly List
 }
 
 /**
- * Ends a subagent, with what it works on, and refuses questions to it from then on. False if there is none under this name.
+ * Ends a subagent, with what it works on, and refuses questions to it from then on. False if there is none under this name, and
+ * in a chat session that is closed.
  *
- * @param id as for `querySubagent`
+ * @param id as for `querySubagent`; anything else names none
+ * @throws by its promise: `invalid-argument` for what is no chat session
  */
 export async function killSubagent(session: ChatSession, id: string | number): Promise<boolean> {
   assertSession('killSubagent', session)
   try {
     return await (await subagentsOf(session)).kill(id)
   } catch (error) {
-    if (error instanceof EntiaError && error.code === 'ambiguous-id') return false
+    if (error instanceof EntiaError && namesNone.has(error.code)) return false
     throw error
   }
 }
+
+const namesNone: ReadonlySet<string> = new Set(['ambiguous-id', 'invalid-argument', 'session-closed'])
 
 async function subagentsOf(session: ChatSession): Promise<Subagents> {
   await session.start()

@@ -165,6 +165,25 @@ describe('a subagent of a chat session', () => {
     expect(await killSubagent(session, id)).toBe(false)
   })
 
+  it('is listed with what it has used on its task and on all questions', async () => {
+    const usage = { input: 10, output: 5 }
+    const { session } = chat(async ({ messages }) => ({ text: `About ${said(messages.at(-1))}`, usage }))
+    const id = await spawnSubagent(session, { task: 'the roof' })
+    await collectSubagent(session, id, waiting)
+    const used = async () => (await listSubagents(session))[0]?.usage
+    expect(await used()).toMatchObject({ calls: 1, input: 10, output: 5 })
+    for (const question of ['its age', 'its tiles']) await querySubagent(session, id, question)
+    expect(await used()).toMatchObject({ calls: 3, input: 30, output: 15 })
+  })
+
+  it.each([null, {}, [], -1, 1.5, '', true])('that is named by %j is none to end', async (id) => {
+    const { session } = chat()
+    await spawnSubagent(session, { task: 'the roof' })
+    expect(await killSubagent(session, id as never)).toBe(false)
+    await session.close()
+    expect(await killSubagent(session, 1)).toBe(false)
+  })
+
   it('is listed with what it costs and where it stands, by numbers that are not used again', async () => {
     const { session } = chat()
     for (const task of ['one', 'two']) await spawnSubagent(session, { task })
