@@ -4,6 +4,7 @@ import { Settling, Unsettled } from '../../components/context/holder.ts'
 import { SessionQuery } from '../../components/sessions/session-call.ts'
 import { SubagentSession } from '../../components/sessions/subagent-session.ts'
 import { ToolCall } from '../../components/agent/tool-call.ts'
+import { isFinal } from '../../src/protocol/delegation.ts'
 import { grantData, questionGrant } from '../../src/rules/delegation/grants.ts'
 import { QueryOutcome, SettlingOutcome } from '../../src/rules/delegation/session-outcome.ts'
 import { knownHolders, recordHolder } from '../../src/rules/delegation/record-holder.ts'
@@ -11,6 +12,7 @@ import { raiseMarks } from '../../src/rules/policy/marks.ts'
 import { parsedAs, type Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { beginEffect, emit, latchOf, tryWriteAgain } from '../kit.ts'
+import { cancelSession, emitCancelled } from './end-session.ts'
 import { settleCall } from './session-answers.ts'
 import { leftToDelegate } from './delegation.ts'
 
@@ -99,8 +101,19 @@ export function startNextQuery(world: World, session: Entity): void {
   answerQuery(world, first)
 }
 
+/** Ends a session if it has not ended, and refuses questions to it from now on. */
+export function closeSession(world: World, session: Entity): void {
+  const { parent, status } = world.read(session, SubagentSession)
+  if (!isFinal(status)) {
+    emitCancelled(world, parent, [session], [])
+    cancelSession(world, session)
+  }
+  world.patch(session, SubagentSession, { closed: true })
+  cancelQueries(world, session)
+}
+
 /** Ends what a session is asked: it was closed. */
-export function cancelQueries(world: World, session: Entity): void {
+function cancelQueries(world: World, session: Entity): void {
   const open = world.referrers(SessionQuery, session).filter((asked) => {
     return world.read(asked, SessionQuery).reply === undefined && !world.has(asked, Outcome)
   })

@@ -10,7 +10,7 @@ import { raiseMarks } from '../../src/rules/policy/marks.ts'
 import { parsedAs, type Entity } from '../../src/world/component.ts'
 import type { Input } from '../../src/world/input.ts'
 import type { World } from '../../src/world/world.ts'
-import { answerQuery, cancelQueries, queryProblem, querySession, settleSession, takeSettling } from './query-session.ts'
+import { answerQuery, closeSession, queryProblem, querySession, settleSession, takeSettling } from './query-session.ts'
 import { type FoundText, giveAnswer, markRead, settleCall, timeoutAnswer, withText } from './session-answers.ts'
 import {
   activeSessions,
@@ -213,13 +213,10 @@ function launch(world: World, input: Delegate, defaultTimeoutMs: number | undefi
 function takeCancel(world: World, { agent, session: named, close }: InputOf<'session-cancel'>): void {
   const { session } = own(world, agent, named)
   if (session === undefined) return
-  if (!isFinal(world.read(session, SubagentSession).status)) {
-    emitCancelled(world, agent, [session], [])
-    cancelSession(world, session)
-  }
-  if (close !== true) return
-  world.patch(session, SubagentSession, { closed: true })
-  cancelQueries(world, session)
+  if (close === true) return closeSession(world, session)
+  if (isFinal(world.read(session, SubagentSession).status)) return
+  emitCancelled(world, agent, [session], [])
+  cancelSession(world, session)
 }
 
 function takeQuery(world: World, { agent, session: named, prompt, query, returnName }: InputOf<'query'>): void {

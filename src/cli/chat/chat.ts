@@ -136,6 +136,10 @@ export class Chat {
 
   #attend(session: ChatSession): void {
     session.addObserver((event) => void this.#caughtUp.then(() => showCall(event, this.#ui)))
+    // One that nobody has asked for begins when a subagent has ended.
+    session.runner.on('turn-started', ({ agent, path }) => {
+      if (path === undefined && agent === session.agent) void this.#following.then(() => this.#followOwn(session))
+    })
   }
 
   async #endSession(): Promise<void> {
@@ -215,6 +219,14 @@ export class Chat {
       return
     }
     void this.#guarded(() => this.#follow(session.ask(message)))
+  }
+
+  /** Shows a turn that is under way, unless it is shown already. */
+  #followOwn(session: ChatSession): void {
+    if (this.#isLeaving || session !== this.#session || session.isClosed || !session.isBusy) return
+    this.#ui.gap()
+    this.#ui.say('A subagent has ended: the agent goes on.', 'dim')
+    void this.#guarded(() => this.#follow(session.attach()))
   }
 
   async #follow(asking: ReturnType<ChatSession['ask']>, onShown?: () => void): Promise<void> {

@@ -110,8 +110,12 @@ function toolsOf(
     names.length === 0
       ? []
       : builtinTools({ cwd, home, env, tools: names, passEnv, allowPrivate: fetch?.allowPrivate, providers, js })
-  // `chat` is answered by the systems of an agent's world, and the callers of a server are in another one.
-  return [...builtIn.map((tool) => (tool.declaration.name === 'chat' ? exposedChat(agents) : tool)), ...own]
+  // What the systems of an agent's world answer: the callers of a server are in another one. Subagents are offered on their own.
+  const offered = builtIn.flatMap((tool) => {
+    if (tool.declaration.name === 'chat') return exposedChat(agents)
+    return tool.declaration.world === true ? [] : tool
+  })
+  return [...offered, ...own]
 }
 
 /** @throws `invalid-argument` for two of one name */

@@ -28,10 +28,11 @@ function archivalTools(world: World, agent: Entity): readonly ToolDeclaration[] 
   if (world.has(agent, Seed)) return []
   const isOn = isArchivalOn(world, agent)
   const isNever = !isOn && !world.has(agent, Archival)
-  const has = (tool: ToolDeclaration): boolean => isNever && hasItself(world, agent, tool.name)
+  const query = ownTool(world, agent, querySubagentDeclaration.name)
+  const spawn = ownTool(world, agent, spawnSubagentDeclaration.name)
   return [
-    ...(isOn || has(querySubagentDeclaration) ? [querySubagentDeclaration] : []),
-    ...((isOn ? mayDelegate(world, agent) : has(spawnSubagentDeclaration)) ? [spawnSubagentDeclaration] : []),
+    ...(isOn || (isNever && query !== undefined) ? [query ?? querySubagentDeclaration] : []),
+    ...((isOn ? mayDelegate(world, agent) : isNever && spawn !== undefined) ? [spawn ?? spawnSubagentDeclaration] : []),
     ...(canRecall(world, agent) ? [recallDeclaration] : []),
   ]
 }
@@ -49,17 +50,17 @@ function canRecall(world: World, agent: Entity): boolean {
   return context?.compaction.enabled === true || context?.checkpoint.enabled === true
 }
 
-/** A program may have given these tools to an agent without archival. */
-function hasItself(world: World, agent: Entity, name: string): boolean {
-  if (world.get(agent, InstalledTools)?.names.includes(name) === true) return false
-  return world.get(agent, ToolRegistry)?.tools.some((tool) => tool.world === true && tool.name === name) === true
+/** A program may have given these tools to an agent without archival, and with a declaration of its own. */
+function ownTool(world: World, agent: Entity, name: string): ToolDeclaration | undefined {
+  if (world.get(agent, InstalledTools)?.names.includes(name) === true) return undefined
+  return world.get(agent, ToolRegistry)?.tools.find((tool) => tool.world === true && tool.name === name)
 }
 
 /** A session may if it inherited a registry; a fork has what its parent has. */
 function mayDelegate(world: World, agent: Entity): boolean {
   const kind = world.get(agent, Ancestry)?.sessions.at(-1)?.kind
   if (kind === undefined || world.has(agent, SubagentRegistry)) return true
-  return kind === 'fork' && hasItself(world, agent, spawnSubagentDeclaration.name)
+  return kind === 'fork' && ownTool(world, agent, spawnSubagentDeclaration.name) !== undefined
 }
 
 /** A tool that calls others in a subtask and returns a digest of their results. */

@@ -1,9 +1,10 @@
 import type { SubagentRegistryData } from '../../../components/sessions/subagent-registry.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
-import { oncePerObject } from '../once-per.ts'
+import { oncePerObject, oncePerValue } from '../once-per.ts'
 import { byCodePoint } from '../../world/by-code-point.ts'
 import { canonical } from '../../world/canonical.ts'
 import type { DeepReadonly } from '../../world/component.ts'
+import type { JsonObject } from '../../world/json.ts'
 import { lazily } from '../../world/lazily.ts'
 
 type Registry = DeepReadonly<SubagentRegistryData>
@@ -70,6 +71,47 @@ export const spawnSubagentDeclaration: ToolDeclaration = worldDeclaration(
   },
   ['task'],
 )
+
+/**
+ * The tools by which a model has workers without a `SubagentRegistry`: launches, asks, collects, lists and ends them.
+ * @param preset what a worker gets for which neither tools nor a preset are named
+ */
+export const workerDeclarations = oncePerValue((preset: ToolPreset): readonly ToolDeclaration[] => [
+  withDefaultPreset(spawnSubagentDeclaration, preset),
+  querySubagentDeclaration,
+  worldDeclaration(
+    'collect_subagent',
+    'Gives what a subagent has found, and waits for it if it is still at work.',
+    {
+      id: sessionId,
+      timeout: { ...timeout, description: 'Most seconds to wait; 0: not at all. Default: no limit.' },
+      offset: { type: 'integer', description: 'Byte of a long result from which to read on.' },
+    },
+    ['id'],
+  ),
+  worldDeclaration('list_subagents', 'Lists your subagents, and how they stand.', {}),
+  worldDeclaration('kill_subagent', 'Ends a subagent for good.', { id: sessionId }, ['id']),
+])
+
+function withDefaultPreset(declaration: ToolDeclaration, preset: ToolPreset): ToolDeclaration {
+  const { tools, ...properties } = declaration.inputSchema['properties'] as Record<string, JsonObject>
+  const inputSchema = {
+    ...declaration.inputSchema,
+    properties: {
+      ...properties,
+      tools: { ...tools, description: 'Names of your tools that it may use. Default: those of the preset.' },
+      preset: { ...properties['preset'], default: preset },
+    },
+  }
+  return canonical({ ...declaration, inputSchema }, () => 'a declaration') as ToolDeclaration
+}
+
+/** What the declaration of `spawn_subagent` says of workers for which nothing is named; `undefined`: they get no tools. */
+export function defaultPresetOf(declaration: DeepReadonly<ToolDeclaration> | undefined): ToolPreset | undefined {
+  const properties = declaration?.inputSchema['properties'] as DeepReadonly<Record<string, JsonObject>> | undefined
+  const name = properties?.['preset']?.['default']
+  return typeof name === 'string' && Object.hasOwn(toolPresets, name) ? (name as ToolPreset) : undefined
+}
 
 /** The six `subagent` tools for a registry, in order. */
 export const subagentDeclarations = oncePerObject((registry: Registry): readonly ToolDeclaration[] => {

@@ -64,6 +64,7 @@ export function makeChat(options: NewSessionOptions, kept: Kept = {}): ChatSessi
   const store = ownStore ?? options.store
   const runner = new Runner(world, { host, ...(store !== undefined && { store }) })
   const dispose = async (): Promise<void> => {
+    host.close()
     await ownStore?.close()
     await kept.dispose?.()
   }
@@ -86,6 +87,7 @@ export async function openChat(
   const host = chatHost(options, chatTools, { channel: () => channel, world: () => world }, kept.feed)
   const store = kept.folder.store(key)
   const dispose = async (): Promise<void> => {
+    host.close()
     await store.close()
     await kept.dispose?.()
   }

@@ -253,6 +253,7 @@ async function sessionOptions(
   const { approve, host, modelMap, permissions, planMode, policyFunction, verbose } = options
   const given = options.tools ?? config.tools ?? ['all']
   const { passEnv } = config
+  const subagentPreset = options.subagentPreset ?? config.subagents?.defaultPreset
   const rules = policyConfigOf(config)
   const models = { ...builtInProviders(), ...providersOf(config, env), ...host?.models }
   const builtIn =
@@ -270,6 +271,7 @@ async function sessionOptions(
           fileTimes,
           js,
           shells,
+          subagentPreset,
         })
   return {
     ...('channel' in options && { channel: options.channel, history: options.history, seed: options.seed }),
@@ -290,7 +292,7 @@ async function sessionOptions(
     },
     config: agentConfigOf(config),
     maxRetrievedChars: options.maxRetrievedChars ?? config.workspace?.maxRetrievedChars,
-    subagentPreset: options.subagentPreset ?? config.subagents?.defaultPreset,
+    subagentPreset,
   }
 }
 

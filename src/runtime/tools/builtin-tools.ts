@@ -6,6 +6,7 @@ import { listFilesTool, type Reach, readFileTool } from '../../tools/file-tools.
 import type { Tool } from '../../tools/port.ts'
 import type { ModelProvider } from '../../models/port.ts'
 import { builtInProviders } from '../../models/providers.ts'
+import { type ToolPreset, toolPresets } from '../../rules/delegation/declarations.ts'
 import { schemaIssues } from '../../rules/text/schema-issues.ts'
 import { shellTool } from './bash.ts'
 import { chatModelsTool, chatTool } from './chat-tools.ts'
@@ -27,6 +28,7 @@ import { replaceInFileTool } from './replace-in-file.ts'
 import { readHandleTool } from './read-handle.ts'
 import type { ToolSettings } from './settings.ts'
 import { shellOutputTool, shellStopTool } from './shell-tools.ts'
+import { subagentTools } from './subagent-tools.ts'
 import { withJudgedPlaces } from './judged-places.ts'
 import { webSearchTool } from './web-search.ts'
 import { writeFileTool } from './write-file.ts'
@@ -55,6 +57,8 @@ export interface BuiltinToolsOptions {
   readonly allowPrivate?: readonly string[] | undefined
   /** Providers whose models `chat_models` lists, as the Host has them. @default anthropic, openai, ollama and moonshot */
   readonly providers?: Readonly<Record<string, ModelProvider>> | undefined
+  /** Tools of a subagent for which the model names none. @default 'investigate' */
+  readonly subagentPreset?: ToolPreset | undefined
   /** Where `web_search` asks. @default 'https://api.tavily.com' */
   readonly tavilyBaseUrl?: string | undefined
 }
@@ -73,6 +77,7 @@ const optionsSchema = () =>
     passEnv: z.array(z.string()).optional(),
     allowPrivate: z.array(z.string().regex(/:\d+$/, 'expected host:port')).optional(),
     providers: z.record(z.string(), z.custom<ModelProvider>(isProvider, 'expected a model provider')).optional(),
+    subagentPreset: z.enum(Object.keys(toolPresets) as [ToolPreset]).optional(),
     tavilyBaseUrl: z.url({ protocol: /^https?$/ }).optional(),
   })
 
@@ -108,7 +113,7 @@ const categories: Readonly<
   web: [webSearchTool, fetchUrlTool],
   chat: [chatTool, chatModelsTool],
   memory: [],
-  subagent: [],
+  subagent: subagentTools,
   skill: [],
 }
 
@@ -178,6 +183,7 @@ function settingsOf(options: BuiltinToolsOptions): ToolSettings {
     passEnv = [],
     allowPrivate = [],
     providers,
+    subagentPreset = 'investigate',
     tavilyBaseUrl,
   } = options
   return {
@@ -188,6 +194,7 @@ function settingsOf(options: BuiltinToolsOptions): ToolSettings {
     environment: () => childEnvironment(env ?? process.env, passEnv),
     bareEnvironment: () => bareEnvironment(env ?? process.env, passEnv),
     allowPrivate,
+    subagentPreset,
     providers: () => providers ?? builtInProviders(),
     tavily: {
       baseUrl: (tavilyBaseUrl ?? 'https://api.tavily.com').replace(/\/$/, ''),

@@ -1,4 +1,5 @@
 import type { ModelProvider } from '../../models/port.ts'
+import type { ToolPreset } from '../../rules/delegation/declarations.ts'
 import type { FileBackups } from './file-backups.ts'
 import type { FileTimes } from './file-times.ts'
 
@@ -16,6 +17,8 @@ export interface ToolSettings {
   readonly bareEnvironment: () => NodeJS.ProcessEnv
   /** `host:port` of servers that `fetch_url` may reach at a private address. */
   readonly allowPrivate: readonly string[]
+  /** Tools of a subagent for which none are named. */
+  readonly subagentPreset: ToolPreset
   /** Whose models `chat_models` lists, by name. */
   readonly providers: () => Readonly<Record<string, ModelProvider>>
   /** Where `web_search` asks. */

@@ -2,7 +2,15 @@ import { chat } from './chat.ts'
 import { agentic, markTaskDone, recall } from './context-tools.ts'
 import { callTool, findTools } from './deferred-tools.ts'
 import { exitPlanMode } from './exit-plan-mode.ts'
-import { querySubagent, subagentCancel, subagentResult, subagentStatus } from './session-tools.ts'
+import {
+  collectSubagent,
+  killSubagent,
+  listSubagents,
+  querySubagent,
+  subagentCancel,
+  subagentResult,
+  subagentStatus,
+} from './session-tools.ts'
 import { spawnSubagent, subagent, subagentResume } from './launch-tools.ts'
 import { subagentWait } from './subagent-wait.ts'
 import type { WorldTool } from './world-tool.ts'
@@ -21,6 +29,9 @@ export function worldTools(defaultTimeoutMs: number | undefined): ReadonlyMap<st
     ['recall', recall], //                        searches what the agent no longer sees of its conversation
     ['chat', chat], //                            asks a model once, in a subtask
     ['query_subagent', querySubagent], //         puts a further question to a session that has succeeded
+    ['collect_subagent', collectSubagent], //     reads what a worker has found, or waits for it
+    ['list_subagents', listSubagents], //         lists the workers
+    ['kill_subagent', killSubagent], //           ends a worker for good
     ['exit_plan_mode', exitPlanMode], //          ends plan mode, once a person has approved the plan
     ['find_tools', findTools], //                 searches tools that the model is not shown
     ['call_tool', callTool], //                   answers a call of one that is not there

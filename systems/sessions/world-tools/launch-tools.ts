@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { AwaitingSession } from '../../../components/sessions/session-call.ts'
+import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import { SubagentSession } from '../../../components/sessions/subagent-session.ts'
 import { launchSession, resumeSession } from '../launch-session.ts'
 import { launchWorker, toolsToGrant } from '../launch-worker.ts'
 import { refusalText } from '../delegation.ts'
 import { lazily } from '../../../src/world/lazily.ts'
 import { filledText, positiveSeconds, sessionName, worldTool, type WorldTool } from './world-tool.ts'
-import { toolPresets } from '../../../src/rules/delegation/declarations.ts'
+import { defaultPresetOf, toolPresets } from '../../../src/rules/delegation/declarations.ts'
 import { findSession } from '../../../src/rules/delegation/find-session.ts'
 
 const launchName = 'subagent'
@@ -60,7 +61,9 @@ export function spawnSubagent(defaultTimeoutMs: number | undefined): WorldTool {
     if (lacking !== undefined) {
       return { problem: `Invalid arguments for '${workerName}': tools: there is no tool named ${lacking}` }
     }
-    const granted = tools ?? (preset === undefined ? [] : toolPresets[preset].filter((tool) => own.has(tool)))
+    const declared = world.get(agent, ToolRegistry)?.tools.find(({ name }) => name === workerName)
+    const chosen = preset ?? defaultPresetOf(declared)
+    const granted = tools ?? (chosen === undefined ? [] : toolPresets[chosen].filter((tool) => own.has(tool)))
     const session = launchWorker(world, agent, { task, tools: granted, timeoutMs: defaultTimeoutMs, callId })
     if (typeof session !== 'number') return { problem: refusalText(workerName, session) }
     const { sessionId, status } = world.read(session, SubagentSession)

@@ -1,15 +1,24 @@
 import { z } from 'zod'
 import { SubagentSession, type SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
 import { field, oneLine } from '../../../src/rules/text/frames.ts'
-import { giveAnswer, type PartialAnswer, resultAnswer, timeoutAnswer, unknownAnswer } from '../session-answers.ts'
+import {
+  giveAnswer,
+  type PartialAnswer,
+  type Reading,
+  resultAnswer,
+  timeoutAnswer,
+  unknownAnswer,
+} from '../session-answers.ts'
 import { findSession } from '../../../src/rules/delegation/find-session.ts'
-import { filledText, sessionName, someSeconds, worldTool } from './world-tool.ts'
+import { filledText, sessionName, someSeconds, worldTool, type WorldToolCall } from './world-tool.ts'
 import { cutText } from '../../../src/rules/text/cut-text.ts'
 import { Effect, Pending } from '../../../components/effects/effect.ts'
 import { AwaitingReply, AwaitingSession } from '../../../components/sessions/session-call.ts'
 import { isFinal } from '../../../src/protocol/delegation.ts'
+import type { Entity } from '../../../src/world/component.ts'
+import type { World } from '../../../src/world/world.ts'
 import { cancelSession, emitCancelled } from '../end-session.ts'
-import { queryProblem, querySession } from '../query-session.ts'
+import { closeSession, queryProblem, querySession } from '../query-session.ts'
 
 const statusInput = () => z.object({ session_id: sessionName().optional() })
 
@@ -19,8 +28,7 @@ export const subagentStatus = worldTool(
   statusInput,
   (world, { session_id: named }, { agent, call }) => {
     if (named === undefined) {
-      const records = world.referrers(SubagentSession, agent).map((session) => world.read(session, SubagentSession))
-      return JSON.stringify(overview(records.filter(({ mode }) => mode === 'background')))
+      return JSON.stringify(background(world, agent))
     }
     const found = findSession(world, agent, named)
     if (found.problem !== undefined) {
@@ -39,6 +47,11 @@ export const subagentStatus = worldTool(
     return undefined
   },
 )
+
+function background(world: World, agent: Entity): object {
+  const records = world.referrers(SubagentSession, agent).map((session) => world.read(session, SubagentSession))
+  return overview(records.filter(({ mode }) => mode === 'background'))
+}
 
 function overview(records: readonly SubagentSessionData[]): object {
   if (records.length === 0) {
@@ -82,7 +95,26 @@ const resultInput = () =>
 /** `subagent_result`: reads a session's result, waiting for its end if needed. */
 export const subagentResult = worldTool('subagent_result', resultInput, (world, asked, { agent, call }) => {
   const { session_id: named, read_method: method, offset, timeout: timeoutMs } = asked
-  const reading = { method, ...(offset !== undefined && { offset }) }
+  return readResult(
+    world,
+    { named, timeoutMs, reading: { method, ...(offset !== undefined && { offset }) } },
+    { agent, call },
+  )
+})
+
+interface Asked {
+  /** The session, as the model names it. */
+  readonly named: string
+  readonly reading: Reading
+  readonly timeoutMs?: number | undefined
+}
+
+/** Answers with a session's result, at once or when it has ended. */
+function readResult(
+  world: World,
+  { named, reading, timeoutMs }: Asked,
+  { agent, call }: Pick<WorldToolCall, 'agent' | 'call'>,
+): string | undefined {
   const found = findSession(world, agent, named)
   if (found.problem !== undefined) return JSON.stringify(unknownAnswer(named, found.problem, reading))
   const { session } = found
@@ -95,6 +127,39 @@ export const subagentResult = worldTool('subagent_result', resultInput, (world, 
     world.add(call, Pending)
   }
   return undefined
+}
+
+const collectInput = () =>
+  z.object({ id: sessionName(), offset: z.number().int().nonnegative().optional(), timeout: someSeconds().optional() })
+
+/** `collect_subagent`: reads what a worker has found, waiting for its end if needed. */
+export const collectSubagent = worldTool('collect_subagent', collectInput, (world, asked, call) => {
+  const { id: named, offset, timeout: timeoutMs } = asked
+  return readResult(
+    world,
+    { named, timeoutMs, reading: { method: 'full', ...(offset !== undefined && { offset }) } },
+    call,
+  )
+})
+
+/** `list_subagents`: a table of the agent's sessions in the background. */
+export const listSubagents = worldTool(
+  'list_subagents',
+  () => z.object({}),
+  (world, _, { agent }) => {
+    return JSON.stringify(background(world, agent))
+  },
+)
+
+const killInput = () => z.object({ id: sessionName() })
+
+/** `kill_subagent`: ends a worker, and refuses questions to it from then on. */
+export const killSubagent = worldTool('kill_subagent', killInput, (world, { id: named }, { agent }) => {
+  const found = findSession(world, agent, named)
+  if (found.problem !== undefined) return { problem: found.problem }
+  const { sessionId } = world.read(found.session, SubagentSession)
+  closeSession(world, found.session)
+  return `Subagent ${sessionId} is ended.`
 })
 
 const cancelInput = () => z.object({ session_id: sessionName() })

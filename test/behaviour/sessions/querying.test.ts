@@ -10,14 +10,14 @@ import { once } from './sleepy-team.ts'
 import { type Behaviour, call, calls, delegate, resultsIn, stepwise } from './team.ts'
 
 describe('a session that has succeeded', () => {
-  it('answers further questions with all in mind that was said before, and stays as it was', async () => {
+  it('answers further questions with all in mind that was said before, and stays as it was but for what they use', async () => {
     const made = await succeeded()
     const before = structuredClone(made.sessions()[0])
     await expect(made.subagents.query(1, 'Why?')).resolves.toBe('Re: Why?')
     await expect(made.subagents.query(1, 'And how?')).resolves.toBe('Re: And how?')
     expect(texts(made, 2)).toEqual(['Look', 'Re: Look', 'Why?', 'Re: Why?', 'And how?'])
     expect(made.asked('worker')).toHaveLength(3)
-    expect(made.sessions()).toEqual([before])
+    expect(made.sessions()).toEqual([{ ...before, usageAfterEnd: { calls: 2, sessions: 0 } }])
     expect(before?.status).toBe('succeeded')
   })
 

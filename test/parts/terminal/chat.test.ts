@@ -96,6 +96,29 @@ describe('entia on a terminal', () => {
     expect(conversation(at.server.requests[2] as Received).at(-1)).toContain('"/stats"')
   })
 
+  it('shows how the agent goes on when a subagent has ended that it did not wait for', async () => {
+    const late = Promise.withResolvers<void>()
+    const at = await place(async (received) => {
+      const asked = conversation(received)
+      if (!asked.join().includes('Start one')) {
+        await late.promise
+        return { text: 'The roof is tight.', usage }
+      }
+      if (asked.length === 1) {
+        const input = JSON.stringify({ task: 'Look at the roof.', tools: [] })
+        return { text: 'I start one.', toolCalls: [{ id: 'call_1', name: 'spawn_subagent', arguments: input }], usage }
+      }
+      return { text: asked.length === 3 ? 'It is at work.' : 'It says that the roof is tight.', usage }
+    })
+    const terminal = await chat(at, [], { columns: 120 })
+    terminal.type('Start one.\r')
+    await terminal.until(/It is at work\.[^]*\n\n›$/)
+    late.resolve()
+    await terminal.until(/A subagent has ended: the agent goes on\.[^]*It says that the roof is tight\.[^]*\n\n›$/)
+    terminal.type('/agents\r')
+    await terminal.until(/1 {2}worker {2}succeeded {2}\S+ {2}.* Look at the roof\./)
+  })
+
   it.for<[string, (terminal: ChatTerminal) => void]>([
     ['left', (terminal) => terminal.type('\u0004')],
     ['terminated', (terminal) => terminal.kill('SIGTERM')],

@@ -1,4 +1,4 @@
-import { defineTool, realClock, scripted, type ScriptedBehaviour, VirtualClock } from 'entia'
+import { defineTool, Host, realClock, scripted, type ScriptedBehaviour, VirtualClock } from 'entia'
 import {
   type ChatSession,
   collectSubagent,
@@ -214,6 +214,18 @@ describe('a subagent of a chat session', () => {
     expect(await killSubagent(session, prefix)).toBe(false)
     expect(await killSubagent(session, first)).toBe(true)
     expect(await rejection(querySubagent(session, 'nope', 'x'))).toMatchObject({ code: 'unknown-session' })
+  })
+})
+
+describe('a chat session that is closed', () => {
+  it('leaves the session pool of the process', async () => {
+    const { session } = chat()
+    await spawnSubagent(session, { task: 'the roof' })
+    await session.close()
+    // The pool of the process has the cap of the first to join.
+    const next = new Host({ maxSessions: 3 })
+    expect(next.sessionPool.cap).toBe(3)
+    next.close()
   })
 })
 

@@ -140,7 +140,7 @@ describe('built-in tools', () => {
 
   it('are granted by category and by name; an empty category is fine', () => {
     expect(names(['git_log', 'file'])).toEqual([...file, 'git_log'])
-    expect(names(['subagent'])).toEqual([])
+    expect(names(['memory'])).toEqual([])
     expect(names([])).toEqual([])
   })
 
@@ -178,6 +178,9 @@ describe('built-in tools', () => {
       ['fetch_url', 'web', 'read', '', 'pure'],
       ['chat', 'chat', 'read', '', 'pure'],
       ['chat_models', 'chat', 'read', '', 'pure'],
+      ...['spawn', 'query', 'collect'].map((does) => [`${does}_subagent`, undefined, undefined, undefined, 'pure']),
+      ['list_subagents', undefined, undefined, undefined, 'pure'],
+      ['kill_subagent', undefined, undefined, undefined, 'pure'],
     ])
   })
 
