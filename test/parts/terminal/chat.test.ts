@@ -115,6 +115,7 @@ describe('entia on a terminal', () => {
     await terminal.until(/It is at work\.[^]*\n\n›$/)
     late.resolve()
     await terminal.until(/A subagent has ended: the agent goes on\.[^]*It says that the roof is tight\.[^]*\n\n›$/)
+    expect(at.server.requests).toHaveLength(4)
     terminal.type('/agents\r')
     await terminal.until(/1 {2}worker {2}succeeded {2}\S+ {2}.* Look at the roof\./)
   })
