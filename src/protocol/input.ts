@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { DeepReadonly } from '../world/component.ts'
 import { lazily } from '../world/lazily.ts'
-import { DelegationLimitsData } from './delegation.ts'
+import { DelegationLimitsData, GrantLimits } from './delegation.ts'
 import { HandleEntry } from './handle.ts'
 import { outcomeSchema } from './failure.ts'
 import { HostFactsData, ToolChanges } from './host.ts'
@@ -32,6 +32,8 @@ const delegationFields = lazily(() => ({
       .strictObject({
         /** The parent's approvals are asked; absent: they are declined. */
         approvals: z.literal('parent').optional(),
+        /** Of this worker. */
+        limits: GrantLimits().optional(),
         model: z.string().optional(),
         tools: z.array(z.string()),
       })

@@ -1,5 +1,6 @@
 import { ToolRegistry } from '../../components/agent/tool-registry.ts'
 import { freeFormConfig } from '../../src/rules/delegation/plan-child.ts'
+import type { GrantLimits } from '../../src/protocol/delegation.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import type { Refusal } from './delegation.ts'
@@ -15,6 +16,8 @@ export interface WorkerRequest extends Pick<
   readonly tools: readonly string[]
   /** `provider/model`. @default the agent's */
   readonly model?: string | undefined
+  /** What it may spend. @default what its launcher has left */
+  readonly limits?: GrantLimits | undefined
   /** Who is asked about its calls. @default nobody: they are declined */
   readonly approvals?: 'parent' | undefined
 }
@@ -31,13 +34,14 @@ export function toolsToGrant(world: World, agent: Entity): readonly string[] {
 
 /** Launches a worker as queued, or returns why not. It never forks. The tools must be the agent's. */
 export function launchWorker(world: World, agent: Entity, request: WorkerRequest): Entity | Refusal {
-  const { approvals, model, task, tools, ...rest } = request
+  const { approvals, limits, model, task, tools, ...rest } = request
   const worker = freeFormConfig('worker', {})
   return launchSession(world, agent, {
     ...rest,
     ...(approvals === undefined && { approvals: 'denied' as const }),
     config: {
       ...worker,
+      ...(limits !== undefined && { limits }),
       ...(model !== undefined && { model }),
       systemPrompt: `${worker.systemPrompt}\n${approvals === undefined ? onBlocked : onDeclined}`,
       inheritancePolicy: { inheritPermissions: true, inheritSystemPrompt: false, inheritTools: [...tools] },

@@ -1,9 +1,11 @@
 import { z } from 'zod'
+import { type ToolPreset, toolPresets } from '../../rules/delegation/declarations.ts'
 import { chatDeclaration } from '../../rules/delegation/chat-declaration.ts'
 import { defineTool } from '../../tools/define-tool.ts'
 import type { Tool } from '../../tools/port.ts'
 import { errorOutput } from '../../tools/tool-output.ts'
-import { presetNames, type ServerAgents } from './server-agents.ts'
+import { collectSubagent, killSubagent, listSubagents, querySubagent } from '../../runtime/subagents/chat-subagents.ts'
+import type { ServerAgents } from './server-agents.ts'
 
 const filled = () => z.string().regex(/\S/, 'expected a text that is not empty')
 const id = () => filled().describe('Its id, a beginning of it that no other has, or its number.')
@@ -26,7 +28,10 @@ function spawnTool(agents: ServerAgents): Tool {
     description: 'Gives a task to a subagent, which works on it in the background. Gives its id.',
     input: z.strictObject({
       task: filled().describe('All that it has to know.'),
-      preset: z.enum(presetNames).optional().describe('What it may do. Default: investigate, which only reads.'),
+      preset: z
+        .enum(Object.keys(toolPresets) as [ToolPreset])
+        .optional()
+        .describe('What it may do. Default: investigate, which only reads.'),
       tools: z.array(z.string()).optional().describe('Names of its tools, instead of a preset.'),
       model: filled().optional().describe("A model of the server's provider, or provider/model."),
     }),
@@ -47,8 +52,7 @@ function queryTool(agents: ServerAgents): Tool {
     }),
     run: ({ id: ref, prompt, timeoutMs, wait }) =>
       orError(async () => {
-        const { agent, runner } = await agents.spending()
-        const reply = await runner.subagents(agent).query(ref, prompt, { wait, timeoutMs })
+        const reply = await querySubagent(await agents.spending(), ref, prompt, { wait, timeoutMs })
         return wait ? (reply ?? stillRunning) : stillRunning
       }),
   })
@@ -67,8 +71,7 @@ function collectTool(agents: ServerAgents): Tool {
       orError(async () => {
         const session = await agents.known()
         if (session === undefined) throw new Error(`there is no subagent '${ref}': none was spawned.`)
-        const found = session.runner.subagents(session.agent)
-        return (await found.collect(ref, { wait: timeoutMs > 0, timeoutMs })) ?? stillRunning
+        return (await collectSubagent(session, ref, { wait: timeoutMs > 0, timeoutMs })) ?? stillRunning
       }),
   })
 }
@@ -85,7 +88,7 @@ function listTool(agents: ServerAgents): Tool {
       orError(async () => {
         const session = await agents.known()
         if (session === undefined) return '[]'
-        return JSON.stringify(session.runner.subagents(session.agent).list(), undefined, 2)
+        return JSON.stringify(await listSubagents(session), undefined, 2)
       }),
   })
 }
@@ -99,7 +102,7 @@ function killTool(agents: ServerAgents): Tool {
     run: ({ id: ref }) =>
       orError(async () => {
         const session = await agents.known()
-        return String(session === undefined ? false : await session.runner.subagents(session.agent).kill(ref))
+        return String(session !== undefined && (await killSubagent(session, ref)))
       }),
   })
 }

@@ -4,6 +4,7 @@ import { realClock } from '../../engine/loop/clock.ts'
 import { builtInProviders } from '../../models/providers.ts'
 import { policyConfigOf } from '../../runtime/config/runtime-config.ts'
 import { providersOf } from '../../runtime/models/providers-of.ts'
+import { sessionExtensions, type SessionExtensions } from '../../runtime/skills/session-extensions.ts'
 import { builtinTools } from '../../runtime/tools/builtin-tools.ts'
 import { JsProcesses } from '../../runtime/tools/js/js-processes.ts'
 import type { Tool } from '../../tools/port.ts'
@@ -14,7 +15,7 @@ import { ServerApprovals } from './server-approval.ts'
 import { ServerCaller } from './server-caller.ts'
 import { ServerCalls } from './server-calls.ts'
 import { type McpServerOptions, serverDefaults } from './server-options.ts'
-import { placeOf, type ServerPlace } from './server-place.ts'
+import { placeOf, type ServerPlace, toStderr } from './server-place.ts'
 import { type ServerSdk, serverSdk } from './server-sdk.ts'
 import { offerTools } from './server-tools.ts'
 
@@ -22,6 +23,7 @@ import { offerTools } from './server-tools.ts'
 export class McpServing {
   readonly sdk: ServerSdk
   readonly #options: McpServerOptions
+  readonly #instructions: string | undefined
   readonly #tools: readonly Tool[]
   readonly #js: JsProcesses
   readonly #agents: ServerAgents
@@ -31,12 +33,16 @@ export class McpServing {
   /** @param user the function that is called, for errors. @throws `missing-peer`, `config-invalid`, `invalid-argument` */
   static async setUp(user: string, options: McpServerOptions): Promise<McpServing> {
     const sdk = await serverSdk(user)
-    return new McpServing(sdk, options, await placeOf(options), user)
+    const place = await placeOf(options)
+    const more = await sessionExtensions(options.tools ?? place.config.tools ?? ['all'], place.config, place)
+    for (const notice of more.notices) (options.onNotice ?? toStderr)(notice)
+    return new McpServing(sdk, options, { ...place, more }, user)
   }
 
-  private constructor(sdk: ServerSdk, options: McpServerOptions, place: ServerPlace, user: string) {
+  private constructor(sdk: ServerSdk, options: McpServerOptions, place: ExtendedPlace, user: string) {
     this.sdk = sdk
     this.#options = options
+    this.#instructions = options.instructions ?? place.more.text
     this.#js = new JsProcesses()
     this.#agents = new ServerAgents(options, place)
     const isExposing = options.exposeSubagents ?? place.config.subagents?.exposeOverMcp ?? false
@@ -71,10 +77,11 @@ export class McpServing {
 
   /** A server of the SDK for one connection, session or request. */
   serverFor(caller: ServerCaller): McpServer {
-    const { configure, info = { name: 'entia', version: manifest.version }, instructions } = this.#options
+    const { configure, info = { name: 'entia', version: manifest.version } } = this.#options
+    const instructions = this.#instructions
     const server = new this.sdk.McpServer(info, {
       ...(instructions !== undefined && { instructions }),
-      capabilities: { tools: { listChanged: true } },
+      capabilities: { tools: {} },
       requestState: { verify: this.#approvals.verify },
     })
     offerTools(server, { approvals: this.#approvals, caller, calls: this.calls, tools: this.#tools })
@@ -94,15 +101,20 @@ function allowing(names: readonly string[]): Record<string, 'allow'> {
   return Object.fromEntries(names.map((name) => [name, 'allow' as const]))
 }
 
-/** The built-in tools that are named, and the program's own. */
+/** Where a server is, and what skills and tool packages add to it. */
+interface ExtendedPlace extends ServerPlace {
+  readonly more: SessionExtensions
+}
+
+/** The built-in tools that are named, those of packages, and the program's own. */
 function toolsOf(
   { runtime, tools: given }: McpServerOptions,
-  { config, cwd, env, home }: ServerPlace,
+  { config, cwd, env, home, more }: ExtendedPlace,
   js: JsProcesses,
   agents: ServerAgents,
 ): readonly Tool[] {
   const named = given ?? config.tools ?? ['all']
-  const names = named.filter((tool) => typeof tool === 'string')
+  const names = more.otherNames
   const own = named.filter((tool) => typeof tool !== 'string')
   const providers = { ...builtInProviders(), ...providersOf(config, env), ...runtime?.models }
   const { fetch, passEnv } = config
@@ -115,7 +127,7 @@ function toolsOf(
     if (tool.declaration.name === 'chat') return exposedChat(agents)
     return tool.declaration.world === true ? [] : tool
   })
-  return [...offered, ...own]
+  return [...offered, ...more.tools, ...own]
 }
 
 /** @throws `invalid-argument` for two of one name */

@@ -1,43 +1,14 @@
 import { Ceilings } from '../../../components/money/ceilings.ts'
 import { DelegationLimits } from '../../../components/sessions/delegation-limits.ts'
 import { Llm } from '../../../components/agent/llm.ts'
-import { SubagentRegistry } from '../../../components/sessions/subagent-registry.ts'
 import { parseModel } from '../../protocol/model-name.ts'
 import { toUsd } from '../../rules/money/usd.ts'
 import type { ChatSession } from '../../runtime/chat/chat-session.ts'
 import { chatStats } from '../../runtime/chat/chat-stats.ts'
 import { sessionSetup } from '../../runtime/chat/session-setup.ts'
+import { spawnSubagent, type SpawnSubagentOptions } from '../../runtime/subagents/chat-subagents.ts'
 import { type McpServerOptions, serverDefaults } from './server-options.ts'
 import type { ServerPlace } from './server-place.ts'
-
-/** Tools of a subagent by the name of their set. What the server does not have is left out. */
-const presets = {
-  minimal: words('read_file grep_files'),
-  investigate: words('read_file grep_files js_help web_search fetch_url'),
-  work: words(
-    'read_file grep_files js_help web_search fetch_url bash cmd write_file replace_in_file list_files ' +
-      'git_status git_diff git_log run_js',
-  ),
-}
-
-function words(text: string): readonly string[] {
-  return text.split(' ')
-}
-
-export type Preset = keyof typeof presets
-export const presetNames = Object.keys(presets) as Preset[]
-
-/** What a subagent is told besides its task. */
-const prompt =
-  'You work on one task for another program. Answer with your result alone. What needs an approval is declined here: ' +
-  'do not try it again, report that you are blocked, and by what.'
-
-export interface SubagentTask {
-  readonly task: string
-  readonly preset?: Preset | undefined
-  readonly tools?: readonly string[] | undefined
-  readonly model?: string | undefined
-}
 
 /**
  * The models behind a server: one chat session of channel `mcp`, made at its first use, whose agent has the subagents that
@@ -49,7 +20,6 @@ export class ServerAgents {
   /** In US dollars; `null`: none. */
   readonly capUsd: number | null
   #session: Promise<ChatSession> | undefined
-  #spawned = 0
 
   constructor(options: McpServerOptions, place: ServerPlace) {
     this.#options = options
@@ -78,39 +48,15 @@ export class ServerAgents {
     return this.#session
   }
 
-  /** @returns id of the subagent */
-  async spawn({ model, preset, task, tools }: SubagentTask): Promise<string> {
-    const session = await this.spending(model)
-    const { agent, runner, world } = session
-    const chosen = tools ?? presets[preset ?? this.#place.config.subagents?.defaultPreset ?? 'investigate']
-    const known = runner.host.tools
-    const unknown = tools?.find((name) => !known.has(name))
-    if (unknown !== undefined)
-      throw new Error(`there is no tool '${unknown}'. There are: ${[...known.keys()].join(', ')}.`)
-    const name = `subagent-${++this.#spawned}`
-    const config = {
-      name,
-      systemPrompt: prompt,
-      tools: chosen.filter((tool) => known.has(tool)),
-      maxSteps: 50,
-      inheritancePolicy: { inheritSystemPrompt: false, inheritTools: [] },
-      ...(model !== undefined && { model: wholeName(session, model) }),
-      // Half of what is left each, so that several run side by side and all of them together stay below the cap.
-      ...(this.capUsd !== null && { limits: { costUsd: (this.capUsd - spentUsd(session)) / 2 } }),
-    }
-    await runner.change(() => {
-      const { subagents } = world.read(agent, SubagentRegistry)
-      world.patch(agent, SubagentRegistry, { subagents: { ...subagents, [name]: config } })
-    })
-    try {
-      const { sessionId } = await runner.subagents(agent).spawn({ category: name, prompt: task, notify: false })
-      return sessionId
-    } finally {
-      await runner.change(() => {
-        const { [name]: _, ...subagents } = world.read(agent, SubagentRegistry).subagents
-        world.patch(agent, SubagentRegistry, { subagents })
-      })
-    }
+  /**
+   * Half of what is left for one subagent, so that several run side by side and all of them together stay below the cap.
+   *
+   * @returns its id
+   */
+  async spawn(asked: Omit<SpawnSubagentOptions, 'approvals' | 'costUsd'>): Promise<string> {
+    const session = await this.spending(asked.model)
+    const costUsd = this.capUsd === null ? undefined : (this.capUsd - spentUsd(session)) / 2
+    return spawnSubagent(session, { ...asked, costUsd })
   }
 
   async close(): Promise<void> {
@@ -136,7 +82,6 @@ export class ServerAgents {
       onNotice: () => undefined,
     })
     const { agent, world } = session
-    world.add(agent, SubagentRegistry({ subagents: {}, wakeIdle: false }))
     if (this.capUsd !== null) {
       world.add(agent, Ceilings({ maxSessionCostUsd: this.capUsd, onUnpriced: 'refuse' }))
       world.add(agent, DelegationLimits({ costUsd: this.capUsd }))

@@ -160,19 +160,37 @@ export interface WorkerOptions {
   readonly model?: string | undefined
   /** `parent`: who approves the agent's calls is asked about the worker's. @default calls that need it are declined */
   readonly approvals?: 'parent' | undefined
+  /** What it may cost at most, in US dollars. @default what the agent may still spend on sessions */
+  readonly costUsd?: number | undefined
   /** Longest run, from admission. @default that of the standard systems */
   readonly timeoutMs?: number | undefined
 }
 
 export function checkedWorker(options: WorkerOptions) {
-  refuseUnknownOptions('subagents.spawnWorker', options, ['prompt', 'tools', 'model', 'approvals', 'timeoutMs'])
-  const { approvals, model, prompt, timeoutMs, tools } = options
+  refuseUnknownOptions('subagents.spawnWorker', options, [
+    'prompt',
+    'tools',
+    'model',
+    'approvals',
+    'costUsd',
+    'timeoutMs',
+  ])
+  const { approvals, costUsd, model, prompt, timeoutMs, tools } = options
   if (!Array.isArray(tools) || !tools.every(isFilled)) throw refusal('tools: expected a list of names')
   if (model !== undefined && !isFilled(model)) throw refusal('model: expected provider/model')
   if (approvals !== undefined && approvals !== 'parent') {
     throw refusal(`approvals: expected 'parent' or nothing, got ${shortly(approvals)}`)
   }
-  const worker = { tools: [...tools] as string[], ...(model && { model }), ...(approvals && { approvals }) }
+  if (costUsd !== undefined && !(Number.isFinite(costUsd) && costUsd > 0)) {
+    throw refusal(`costUsd: expected US dollars above 0, got ${shortly(costUsd)}`)
+  }
+  const limits = costUsd === undefined ? {} : { limits: { costUsd } }
+  const worker = {
+    tools: [...tools] as string[],
+    ...limits,
+    ...(model && { model }),
+    ...(approvals && { approvals }),
+  }
   return { ...checkedLaunch({ prompt, timeoutMs, notify: false }), worker }
 }
 

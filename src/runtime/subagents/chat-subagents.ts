@@ -29,6 +29,8 @@ export interface SpawnSubagentOptions {
   readonly tools?: readonly string[] | undefined
   /** Those of the chat session's tools that such work needs. @default the configuration's, else 'investigate' */
   readonly preset?: ToolPreset | undefined
+  /** What it may cost at most, in US dollars; a model without a price is then refused. @default what the chat session has left */
+  readonly costUsd?: number | undefined
   /** `parent`: the chat session's `approve` is asked about its calls. @default calls that need it are declined */
   readonly approvals?: 'parent' | undefined
 }
@@ -89,7 +91,7 @@ export interface ListedSubagent {
 export async function spawnSubagent(session: ChatSession, options: SpawnSubagentOptions): Promise<string> {
   assertSession('spawnSubagent', session)
   checkOptions('spawnSubagent', options, spawnShapes)
-  const { approvals, model, preset, task, tools } = options
+  const { approvals, costUsd, model, preset, task, tools } = options
   refuseMisfit('spawnSubagent', 'task', task, filledText)
   const whole = model === undefined ? undefined : modelOf(session, model)
   const subagents = await subagentsOf(session)
@@ -101,7 +103,7 @@ export async function spawnSubagent(session: ChatSession, options: SpawnSubagent
     const what = `spawnSubagent: tools: the chat session has no tool named '${lacking}'.${didYouMean(lacking, own)}`
     throw new EntiaError('invalid-argument', `${what} It has: ${there}.`, { tool: lacking })
   }
-  const { sessionId } = await subagents.spawnWorker({ prompt: task, tools: granted, model: whole, approvals })
+  const { sessionId } = await subagents.spawnWorker({ prompt: task, tools: granted, model: whole, approvals, costUsd })
   return sessionId
 }
 
@@ -223,6 +225,7 @@ const spawnShapes: ShapesOf<SpawnSubagentOptions> = {
   tools: listOf(filledText),
   preset: oneOf(...(Object.keys(toolPresets) as ToolPreset[])),
   approvals: oneOf('parent'),
+  costUsd: { wanted: 'US dollars above 0', fits: (value) => Number.isFinite(value) && (value as number) > 0 },
 }
 
 const waitShapes: ShapesOf<CollectSubagentOptions> = {

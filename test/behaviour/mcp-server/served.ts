@@ -35,18 +35,19 @@ export async function served(
   return server as McpServerHandle & { readonly url: string }
 }
 
-/** The official client, of one era. @param elicit answers questions; absent: it offers no elicitation */
+/** The official client, of one era. @param elicit answers questions; absent: it offers no elicitation. @param send sends requests */
 export async function clientOf(
   url: string,
   era: Era,
   elicit?: (message: string) => ElicitResult | Promise<ElicitResult>,
+  send: typeof fetch = fetch,
 ): Promise<Client> {
   const capabilities = elicit === undefined ? {} : { elicitation: { form: {} } }
   const mode = era === 'legacy' ? era : { pin: era }
   const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode }, capabilities })
   if (elicit !== undefined) client.setRequestHandler('elicitation/create', ({ params }) => elicit(params.message))
   const requestInit = { headers: { authorization: `Bearer ${token}` } }
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }))
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch: send }))
   onTestFinished(() => client.close())
   return client
 }

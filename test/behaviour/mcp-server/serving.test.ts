@@ -5,6 +5,8 @@ import { z } from 'zod'
 import { defineTool } from '../../../src/index.ts'
 import { serve, type ServeOptions } from '../../../src/doors/mcp/index.ts'
 import type { ToolCallEvent } from '../../../src/runtime/index.ts'
+import { skillText } from '../../runtime/skills/skills-on-disk.ts'
+import { addFiles } from '../../tools/temp-folder.ts'
 import { called, clientOf, type Era, eras, project, served } from './served.ts'
 
 /** A tool that runs until it is called off. */
@@ -54,6 +56,30 @@ describe('a server on HTTP', () => {
     })
   })
 
+  it('offers what tool packages bring, and the skills of a project', async () => {
+    const at = await project()
+    const declaration = {
+      name: 'roll_back',
+      description: 'Rolls back.',
+      inputSchema: { type: 'object' },
+      restart: 'once',
+    }
+    const tool = `{ declaration: ${JSON.stringify(declaration)}, call: () => ({ content: [{ type: 'text', text: 'rolled' }] }) }`
+    await addFiles(at.home, {
+      'config/config.json': '{ "toolPackages": ["deploy"] }',
+      'config/node_modules/deploy/package.json':
+        '{ "name": "x", "type": "module", "entia": { "tools": "./tools.js" } }',
+      'config/node_modules/deploy/tools.js': `export default [${tool}]`,
+      'app/.entia/skills/releasing/SKILL.md': skillText('releasing'),
+    })
+    const { url } = await served(at, { tools: ['deploy', 'skill'], allow: ['roll_back'] })
+    const client = await clientOf(url, '2026-07-28')
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['roll_back', 'skill'])
+    expect(await called(client, 'roll_back')).toBe('rolled')
+    expect(await called(client, 'skill', { name: 'releasing' })).toContain('How to do releasing.')
+    expect(client.getInstructions()).toContain('releasing: Does releasing.')
+  })
+
   it('tells a client of a tool that it does not have, and a model of arguments that are wrong', async () => {
     const at = await project()
     const client = await clientOf((await served(at, { tools: ['read_file'] })).url, '2026-07-28')
@@ -71,6 +97,33 @@ describe('a server on HTTP', () => {
     expect(seen).toMatchObject([
       { call: { tool: 'list_files', channel: 'mcp' }, outcome: 'ran', success: true, callNumber: 1 },
     ])
+  })
+})
+
+describe('the yes to a question', () => {
+  it('counts for what was asked alone: with other arguments the call is asked about again', async () => {
+    const at = await project()
+    const { url } = await served(at, { tools: ['write_file'] })
+    const asked: string[] = []
+    let isChanged = false
+    const client = await clientOf(
+      url,
+      '2026-07-28',
+      (message) => {
+        asked.push(/"content": "(\w+)"/.exec(message)?.[1] ?? message)
+        return { action: 'accept', content: { approve: true } }
+      },
+      // The first answer comes back with another content to write.
+      (to, init) => {
+        const body = typeof init?.body === 'string' ? init.body : ''
+        if (isChanged || !body.includes('"inputResponses"')) return fetch(to, init)
+        isChanged = true
+        return fetch(to, { ...init, body: body.replace('"good"', '"evil"') })
+      },
+    )
+    expect(await called(client, 'write_file', { path: 'b.txt', content: 'good' })).toMatch(/^Wrote 4 bytes/)
+    expect(asked).toEqual(['good', 'evil', 'good'])
+    expect(await readFile(join(at.cwd, 'b.txt'), 'utf8')).toBe('good')
   })
 })
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { scripted } from '../../../src/index.ts'
+import { scripted, textOf } from '../../../src/index.ts'
 import type { ServeOptions } from '../../../src/doors/mcp/index.ts'
 import { called, clientOf, project, served } from './served.ts'
 
@@ -43,7 +43,7 @@ describe('subagents', () => {
     expect(await called(client, 'collect_subagent', { id })).toMatch('has nothing that was not collected')
     expect(await called(client, 'query_subagent', { id: '1', prompt: 'And the folders?' })).toMatch('And the folders?')
     expect(JSON.parse(await called(client, 'list_subagents'))).toMatchObject([
-      { sessionId: id, sequence: 1, status: 'succeeded', model: 'script/x' },
+      { id, number: 1, status: 'succeeded', model: 'script/x', usage: { calls: 2 } },
     ])
     expect(await called(client, 'kill_subagent', { id })).toBe('true')
     expect(await called(client, 'kill_subagent', { id: 'nope' })).toBe('false')
@@ -76,6 +76,44 @@ describe('subagents', () => {
     expect(await called(client, 'collect_subagent', { id, timeoutMs: 5_000 })).toMatch(/^Error: /)
     const [{ usage }] = JSON.parse(await called(client, 'list_subagents')) as [{ usage: { costNanoUsd: number } }]
     expect(usage.costNanoUsd / 1e9).toBeLessThanOrEqual(2.5)
+  })
+
+  it('that go on and on with a question are ended by what is left of the cap', async () => {
+    const endless = scripted(
+      ({ messages }) => {
+        const isAsked = messages.some((each) => each.role === 'user' && textOf(each) === 'Go on.')
+        return isAsked ? { toolCalls: [{ name: 'list_files', arguments: { limit: messages.length } }] } : 'Done.'
+      },
+      { usage: { input: 500, output: 1 } },
+    )
+    const { model, runtime } = modelAt(500)
+    const options = { model, runtime: { ...runtime, models: { script: endless } }, exposeSubagents: true }
+    const client = await clientWith({ ...options, tools: ['list_files'] })
+    const id = await called(client, 'spawn_subagent', { task: 'Begin.', tools: ['list_files'] })
+    expect(await called(client, 'collect_subagent', { id, timeoutMs: 5_000 })).toBe('Done.')
+    expect(await called(client, 'query_subagent', { id, prompt: 'Go on.' })).toMatch(/^Error: /)
+    const [{ usage }] = JSON.parse(await called(client, 'list_subagents')) as [{ usage: { costNanoUsd: number } }]
+    expect(usage.costNanoUsd / 1e9).toBeGreaterThan(1)
+    expect(usage.costNanoUsd / 1e9).toBeLessThanOrEqual(5)
+  })
+
+  it.each([
+    ['of their preset', { preset: 'minimal' }],
+    ['that are named', { tools: ['read_file'] }],
+    ['of the default preset, which only reads', {}],
+  ])('have the tools %s, and no others', async (_, granted) => {
+    const writer = scripted(({ messages }) => {
+      const last = messages.at(-1)
+      if (last?.role === 'tool') return textOf(last)
+      return { toolCalls: [{ name: 'write_file', arguments: { path: 'a.txt', content: 'x' } }] }
+    })
+    const { model, runtime } = modelAt(1)
+    const options = { model, runtime: { ...runtime, models: { script: writer } }, exposeSubagents: true }
+    const client = await clientWith({ ...options, tools: ['file'], allow: ['write_file'] })
+    const id = await called(client, 'spawn_subagent', { task: 'Write.', ...granted })
+    expect(await called(client, 'collect_subagent', { id, timeoutMs: 5_000 })).toBe(
+      'Error: there is no tool named write_file.',
+    )
   })
 
   it('do not begin where the cap is 0', async () => {
