@@ -34,8 +34,9 @@ function checked(
   if (given === undefined) return undefined
   const setting = settingKind(schema)
   if (setting.kind === 'value') {
-    if (z.safeParse(schema, given).success) return given
-    problems.push(problem(path, setting.expected, inWords(given)))
+    const { error } = z.safeParse(schema, given)
+    if (error === undefined) return given
+    problems.push(problem(path, setting.expected, wrongEntry(given, error) ?? inWords(given)))
     return undefined
   }
   if (!isPlain(given)) {
@@ -103,6 +104,13 @@ function isOptional(schema: z.core.$ZodType | undefined): boolean {
 
 function problem(path: readonly string[], expected: string, got: string): SettingProblem {
   return { path: valuePath(path), expected, got }
+}
+
+/** The first entry of a list that is wrong; `undefined` if it is not one of them. */
+function wrongEntry(given: unknown, { issues }: z.ZodError): string | undefined {
+  const index = issues.map(({ path }) => path[0]).find((at) => typeof at === 'number')
+  if (!Array.isArray(given) || index === undefined) return undefined
+  return `a list whose entry ${index + 1} is ${inWords(given[index])}`
 }
 
 const maxQuoted = 60

@@ -98,7 +98,12 @@ describe('a configuration', () => {
     ['archival', () => {}, 'an object', 'a function'],
     ['approvalMode', 'yes', 'allow, ask or deny', '"yes"'],
     ['model', '', "a model's name", '""'],
-    ['trustedFolders', ['here'], 'a list of folders, each absolute or beginning with ~/', 'a list'],
+    [
+      'trustedFolders',
+      ['here'],
+      'a list of folders, each absolute or beginning with ~/',
+      'a list whose entry 1 is "here"',
+    ],
     ['subagents.enabled', 1, 'true or false', '1'],
     ['subagents.enabled', Symbol('yes'), 'true or false', 'Symbol(yes)'],
   ])('refuses %s: %o', ([path, value, expected, came]) => {

@@ -121,6 +121,20 @@ describe('a configuration that cannot be used', () => {
     expect((await refusal({ own }))[0]).toContain(`: ${key}: expected `)
   })
 
+  it.for<[object, string]>([
+    [
+      { trustedFolders: ['/a', '.'] },
+      'trustedFolders: expected a list of folders, each absolute or beginning with ~/, got a list whose entry 2 is ".".',
+    ],
+    [{ tools: ['file', 7] }, 'tools: expected a list of tools and categories, got a list whose entry 2 is 7.'],
+    [
+      { fetch: { allowPrivate: ['a'] } },
+      'fetch.allowPrivate: expected a list of servers as host:port, got a list whose entry 1 is "a".',
+    ],
+  ])('has the wrong entry of a list named: %j', async ([own, message]) => {
+    expect((await refusal({ own }))[0]?.endsWith(` ${message}`)).toBe(true)
+  })
+
   it('is refused when it is far too long', async () => {
     expect((await refusal({ own: ' '.repeat(10_000_000) }))[0]).toMatch(/at most 1048576 bytes, got 10000000\.$/)
   })
