@@ -33,7 +33,8 @@ const runShapes: ShapesOf<RunOptions> = {
 
 /**
  * Answers messages until the signal aborts: one chat session a room, which a restart finds again. Waits where the homeserver is
- * busy or out of reach.
+ * busy or out of reach. A room whose stored chat session cannot be opened, such as one that another program has open, is tried again
+ * after a minute, then more and more rarely; the others go on.
  *
  * @returns how many messages were answered
  * @throws by its promise: `matrix-not-configured`, `missing-peer`, `matrix-failed` where the homeserver refuses for good, such as the
@@ -61,7 +62,17 @@ async function runUntil(stopping: AbortController, options: RunOptions): Promise
   const { clock, config, folders, home } = await connect({ clock: host?.clock, env, maxTries, onNotice, signal })
   const position = await Position.open(folders, config)
   const sessions = new RoomSessions(own)
-  const bot = new RoomBot({ config, home, clock, position, sessions, signal, onNotice, isFresh: false })
+  const bot = new RoomBot({
+    config,
+    home,
+    clock,
+    position,
+    sessions,
+    signal,
+    onNotice,
+    isFresh: false,
+    isPatient: true,
+  })
   const afterEach = async (): Promise<void> => archiveFlushed(sessions, folders, { sink })
   const listening = listen({ bot, clock, position, timeoutMs, signal, afterEach })
   try {

@@ -5,6 +5,7 @@ import { EntiaError } from '../../world/entia-error.ts'
 import { type Homeserver, isRefusal } from './homeserver.ts'
 import type { MatrixConfig } from './matrix-config.ts'
 import { messageParts } from './message-parts.ts'
+import { pause } from './pause.ts'
 import type { Position } from './position.ts'
 import { ReactionApprovals } from './reaction-approvals.ts'
 import { shortHash } from './room-record.ts'
@@ -27,6 +28,8 @@ interface RoomBotParts {
   readonly sessions: RoomSessions
   /** Each message has a chat session of its own. */
   readonly isFresh: boolean
+  /** A room whose chat session cannot be worked with is tried again. @default it is a failure of all */
+  readonly isPatient?: boolean
   readonly signal: AbortSignal
   readonly onNotice: (notice: string) => unknown
   /** Called when an approval begins to wait for a reaction. */
@@ -44,6 +47,21 @@ interface Task {
 /** Pages of a room's history that are read where a sync leaves messages out, of 100 events each. */
 const maxGapPages = 50
 const pageEvents = 100
+/** Waits before a room is tried again. */
+const firstRetryMs = 60_000
+const maxRetryMs = 3_600_000
+/** What can be wrong with the stored chat session of one room. */
+const ofOneRoom: ReadonlySet<string> = new Set([
+  'corrupt-journal',
+  'corrupt-snapshot',
+  'missing-component',
+  'missing-handler',
+  'newer-version',
+  'session-in-use',
+  'store-failed',
+  'system-failed',
+  'unknown-component',
+])
 const noMessages =
   'This room is encrypted, and I cannot read encrypted messages. Please invite me to a room without encryption.'
 
@@ -133,7 +151,7 @@ export class RoomBot {
       await before
       if (signal.aborted) return
       try {
-        await run()
+        await this.#untilDone(roomId, run)
         signal.throwIfAborted()
         await position.answered(id)
       } catch (error) {
@@ -142,6 +160,21 @@ export class RoomBot {
     })()
     this.#lines.set(roomId, line)
     void line.then(() => this.#lines.get(roomId) === line && this.#lines.delete(roomId))
+  }
+
+  /** Does something of a room. What stands in the way of that room alone is waited out; the messages behind it wait, too. */
+  async #untilDone(roomId: string, run: () => Promise<void>): Promise<void> {
+    const { clock, isPatient, onNotice, signal } = this.#parts
+    for (let waitMs = firstRetryMs; ; waitMs = Math.min(2 * waitMs, maxRetryMs)) {
+      try {
+        return await run()
+      } catch (error) {
+        signal.throwIfAborted()
+        if (isPatient !== true || !(error instanceof EntiaError) || !ofOneRoom.has(error.code)) throw error
+        onNotice(`The room ${roomId} is tried again in ${waitMs / 60_000} min: ${error.message}`)
+        await pause(clock, waitMs, signal)
+      }
+    }
   }
 
   /** An invitation is one event; invited again after a leave, the account gets another sync. */

@@ -1,5 +1,6 @@
 import { textOf } from 'entia'
 import { matrixPoll, matrixRun, matrixSessions } from 'entia/matrix'
+import { openSession } from 'entia/runtime'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { rejection } from '../../behaviour/turns/driving.ts'
 import { lab, replies, running } from './rooms.ts'
@@ -44,6 +45,31 @@ describe('rooms', () => {
     slow.resolve()
     await at.server.until(() => replies(at, at.room).length === 2)
     expect(replies(at, at.room)).toEqual(['You said: slow', 'You said: quick'])
+  })
+})
+
+describe('a room whose chat another program has open', () => {
+  it('is tried again until it can be answered, and keeps no other room from being answered', async () => {
+    const at = await lab()
+    const kitchen = at.server.addRoom('kitchen', [at.ada, at.bot])
+    const first = await running(at)
+    at.server.say(at.room, at.ada, 'one')
+    await at.server.until(() => replies(at, at.room).length === 1)
+    await first.stop()
+    const { cwd, env, host } = at.options
+    const other = await openSession({ key: 'latest', cwd, env, host: { models: host.models } })
+    await other.start()
+    // Each sync comes back at once, so that time goes on.
+    await running(at, { timeoutMs: 0 })
+    at.server.say(at.room, at.ada, 'two')
+    at.server.say(at.room, at.ada, 'three')
+    await expect.poll(() => at.notices[0]).toMatch(/^The room !\S+ is tried again in 1 min: /)
+    at.server.say(kitchen, at.ada, 'bread')
+    await at.server.until(() => replies(at, kitchen).length === 1)
+    expect(replies(at, at.room)).toEqual(['You said: one'])
+    await other.close()
+    await at.server.until(() => replies(at, at.room).length === 3)
+    expect(replies(at, at.room)).toEqual(['You said: one', 'You said: two', 'You said: three'])
   })
 })
 
