@@ -4,6 +4,8 @@ import {
   defineLog,
   defineTag,
   defineTool,
+  EntiaError,
+  type EntiaErrorCode,
   fileTools,
   Host,
   memoryStore,
@@ -35,6 +37,13 @@ export interface Door {
   readonly use: (...args: never[]) => unknown
   /** A system of the program runs in it, and may fail. */
   readonly hasOwnSystem?: boolean
+}
+
+/** What comes of right options where what they name is not there. */
+export async function unless(code: EntiaErrorCode, done: Promise<unknown>): Promise<void> {
+  await done.catch((error: unknown) => {
+    if (!(error instanceof EntiaError) || error.code !== code) throw error
+  })
 }
 
 /** Shared, so none of them can be broken. */

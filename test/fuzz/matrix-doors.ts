@@ -1,6 +1,6 @@
-import { EntiaError, type EntiaErrorCode, scripted, VirtualClock } from 'entia'
+import { scripted, VirtualClock } from 'entia'
 import { matrixConfigure, matrixPoll, matrixRun, matrixSend, matrixSessions } from 'entia/matrix'
-import type { Door } from './doors.ts'
+import { type Door, unless } from './doors.ts'
 
 /** A folder that is not there. */
 const nowhere = '/nowhere'
@@ -17,13 +17,6 @@ const sessionOptions = () => ({
   env: env(),
   onNotice: ignore,
 })
-
-/** What comes of right options where there is neither an account nor a homeserver. */
-async function unless(code: EntiaErrorCode, done: Promise<unknown>): Promise<void> {
-  await done.catch((error: unknown) => {
-    if (!(error instanceof EntiaError) || error.code !== code) throw error
-  })
-}
 
 /** What `entia/matrix` gives to programs. None of it writes to the disk. */
 export const matrix: Readonly<Record<string, Door>> = {

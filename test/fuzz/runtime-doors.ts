@@ -3,19 +3,29 @@ import {
   addObserver,
   builtinTools,
   chooseProvider,
+  collectSubagent,
   defaultLocalModel,
   folders,
   inspectCall,
+  killSubagent,
   listSessions,
+  listSkills,
   newSession,
   observerProgress,
+  openSession,
+  pinResult,
   policy,
   projectContext,
   providersOf,
+  querySubagent,
   readRuntimeConfig,
+  removeSession,
+  removeSkill,
+  sessionSetup,
+  spawnSubagent,
   turn,
 } from 'entia/runtime'
-import type { Door } from './doors.ts'
+import { type Door, unless } from './doors.ts'
 
 /** A folder that is not there. */
 const nowhere = '/nowhere'
@@ -150,4 +160,60 @@ export const runtime: Readonly<Record<string, Door>> = {
   },
   projectContext: { args: () => [{ cwd: nowhere, configFolder: nowhere }], use: projectContext },
   listSessions: { args: () => [{ env: env() }], use: listSessions },
+  sessionSetup: {
+    args: () => [
+      {
+        ...{ cwd: nowhere, env: env(), provider: 'script', model: 'm', tools: ['file'], store: false as const },
+        ...{
+          loadProjectContext: false,
+          maxSteps: 3,
+          maxRetrievedChars: 100,
+          subagentPreset: 'minimal',
+          planMode: false,
+        },
+        ...{ permissions: { bash: 'allow' }, validateApiKey: false, verbose: false, onNotice: () => undefined },
+      },
+    ],
+    use: async (options: object) => {
+      const own = typeof options === 'object' ? { ...options, host: host() } : options
+      const session = await sessionSetup(own)
+      await session.close()
+    },
+  },
+  openSession: {
+    args: () => [{ key: 'none', cwd: nowhere, env: env(), maxSteps: 3, tools: ['file'] }],
+    use: (options: Parameters<typeof openSession>[0]) => unless('unknown-session', openSession(options)),
+  },
+  removeSession: {
+    args: () => ['none', { env: env() }],
+    use: (key: string, options: object) => unless('unknown-session', removeSession(key, options)),
+  },
+  spawnSubagent: {
+    args: () => [{ task: 'Look.', model: 'm', tools: [], preset: 'minimal', approvals: 'parent', costUsd: 1 }],
+    use: (options: Parameters<typeof spawnSubagent>[1]) =>
+      spoken(sessionOptions(), (session) => unless('limit-reached', spawnSubagent(session, options))),
+  },
+  querySubagent: {
+    args: () => [1, 'Why?', { wait: true, timeoutMs: 0, returnName: 'x' }],
+    use: (id: number, prompt: string, options: object) =>
+      spoken(sessionOptions(), (session) => unless('unknown-session', querySubagent(session, id, prompt, options))),
+  },
+  collectSubagent: {
+    args: () => ['1', { wait: true, timeoutMs: 0 }],
+    use: (id: string, options: object) =>
+      spoken(sessionOptions(), (session) => unless('unknown-session', collectSubagent(session, id, options))),
+  },
+  killSubagent: {
+    args: () => ['1'],
+    use: (id: string) => spoken(sessionOptions(), (session) => killSubagent(session, id)),
+  },
+  pinResult: {
+    args: () => ['.h_001', true],
+    use: (name: string, isPinned: boolean) => spoken(sessionOptions(), (session) => pinResult(session, name, isPinned)),
+  },
+  listSkills: { args: () => [nowhere, { cwd: nowhere, env: env() }], use: listSkills },
+  removeSkill: {
+    args: () => ['none', { targetDir: nowhere, cwd: nowhere, env: env() }],
+    use: (name: string, options: object) => unless('skill-not-found', removeSkill(name, options)),
+  },
 }
