@@ -24,6 +24,8 @@ export const WorkspaceState = defineComponent('WorkspaceState', () =>
     newest: z.number().int().nonnegative(),
     /** Number of the newest entry that has been compared with those before it. */
     compared: z.number().int().nonnegative(),
+    /** Entries have become stale since the last turn began. */
+    hasNewlyStale: z.literal(true).optional(),
     /** Turns that have begun. */
     turns: z.number().int().nonnegative(),
   }),

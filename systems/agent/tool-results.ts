@@ -14,7 +14,7 @@ import { Policy } from '../../components/agent/policy.ts'
 import { Retrieval } from '../../components/agent/workspace-entry.ts'
 import { seqAt } from '../../src/rules/projection/places.ts'
 import { emitSettled } from './numbered-call.ts'
-import { enterResult } from './workspace.ts'
+import { enterResult, noteChanges } from './workspace.ts'
 
 /**
  * Adds tool results to conversations in call order: a result waits for those of earlier calls.
@@ -65,8 +65,10 @@ export function answerCall(world: World, agent: Entity, call: Entity, result: Ca
     insert(world, agent, call, answer)
   }
   const { isError } = answer
-  if (!isError && world.has(agent, Retrieval)) {
-    enterResult(world, agent, call, textOfResult(answer), seqAt(world, agent, placeOfResults(world, agent) - 1))
+  if (world.has(agent, Retrieval)) {
+    const seq = seqAt(world, agent, placeOfResults(world, agent) - 1)
+    if (isError) noteChanges(world, agent, call)
+    else enterResult(world, agent, call, textOfResult(answer), seq)
   }
   if (world.has(agent, Policy)) emitSettled(world, agent, call, { isError, result: textOfResult(answer) })
   world.despawn(call)

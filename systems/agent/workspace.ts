@@ -21,7 +21,7 @@ import { entriesOf } from '../../src/rules/workspace/entries-of.ts'
 import { isEntered, provenanceOf, type SettledCall } from '../../src/rules/workspace/provenance.ts'
 import { prunable } from '../../src/rules/workspace/pruning.ts'
 import { retrieved, workspaceText } from '../../src/rules/workspace/retrieval.ts'
-import { newlyStale } from '../../src/rules/workspace/staleness.ts'
+import { newlyStale, outdatedBy } from '../../src/rules/workspace/staleness.ts'
 import { parsedAs, type DeepReadonly, type Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 
@@ -53,6 +53,12 @@ export function enterResult(world: World, agent: Entity, call: Entity, text: str
   world.set(agent, WorkspaceState, { ...state, newest: number })
 }
 
+/** A call that failed leaves no entry. What it has changed until then counts all the same. */
+export function noteChanges(world: World, agent: Entity, call: Entity): void {
+  const changed = filesOf(world, call)
+  if (changed.length > 0) markStale(world, agent, outdatedBy(entriesOf(world, agent), changed))
+}
+
 /** What a tool said of files. */
 function filesOf(world: World, call: Entity): readonly FileFact[] {
   const outcome = world.get(call, Outcome)
@@ -78,27 +84,33 @@ export function beginTurn(world: World, agent: Entity, message: DeepReadonly<Use
   const state = world.get(agent, WorkspaceState) ?? none
   const turn = state.turns + 1
   world.set(agent, WorkspaceState, { ...state, turns: turn })
-  const hasStale = markStale(world, agent)
+  compare(world, agent)
   prune(world, agent, turn)
+  const { hasNewlyStale } = world.read(agent, WorkspaceState)
+  if (hasNewlyStale === true) world.patch(agent, WorkspaceState, { hasNewlyStale: undefined })
   const entries = entriesOf(world, agent)
   const { maxChars = defaultRetrievedChars } = retrieval
   const isSeen = seenBy(world, agent)
   const chosen = retrieved(entries, { prompt: textOf(message), turn, maxChars, isSeen })
-  if (entries.length === 0 || (chosen.length === 0 && !hasStale)) return undefined
+  if (entries.length === 0 || (chosen.length === 0 && hasNewlyStale !== true)) return undefined
   // It becomes the message behind the one that is about to be added.
   const shownSeq = seqAt(world, agent, world.read(agent, Conversation).length + 1)
   patchEntries(world, agent, new Set(chosen), { shownSeq })
   return { role: 'system', content: [{ type: 'text', text: workspaceText(entries, chosen) }] }
 }
 
-/** Compares what is new with what was there. Returns whether something has become stale by it. */
-function markStale(world: World, agent: Entity): boolean {
-  const { compared, newest, turns } = world.get(agent, WorkspaceState) ?? none
-  if (compared === newest) return false
-  const stale = newlyStale(entriesOf(world, agent), compared)
+/** Compares what is new with what was there. */
+function compare(world: World, agent: Entity): void {
+  const { compared, newest } = world.read(agent, WorkspaceState)
+  if (compared === newest) return
+  markStale(world, agent, newlyStale(entriesOf(world, agent), compared))
+  world.patch(agent, WorkspaceState, { compared: newest })
+}
+
+function markStale(world: World, agent: Entity, stale: ReadonlySet<WorkspaceEntryData>): void {
+  if (stale.size === 0) return
   patchEntries(world, agent, stale, { isStale: true })
-  world.set(agent, WorkspaceState, { compared: newest, newest, turns })
-  return stale.size > 0
+  world.patch(agent, WorkspaceState, { hasNewlyStale: true })
 }
 
 function patchEntries(
@@ -139,7 +151,7 @@ function seenBy(world: World, agent: Entity): (entry: WorkspaceEntryData) => boo
 /** Forgets the results of messages from a `seq` on. What they have made stale stays so: files may be as they left them. */
 export function forgetEntries(world: World, agent: Entity, fromSeq: number): void {
   if (!world.has(agent, WorkspaceState)) return
-  markStale(world, agent)
+  compare(world, agent)
   for (const entity of world.referrers(WorkspaceEntry, agent).slice()) {
     const { seq, shownSeq = 0 } = world.read(entity, WorkspaceEntry)
     if (seq >= fromSeq) world.despawn(entity)

@@ -42,6 +42,16 @@ export function newlyStale(entries: readonly Entry[], compared: number): Readonl
   return stale
 }
 
+/** Entries that a change of files makes stale. */
+export function outdatedBy(entries: readonly Entry[], changed: readonly FileFact[]): ReadonlySet<Entry> {
+  const now = new Map(changed.map((fact) => [fact.path, fact]))
+  const isOutdated = ({ files = [], isStale }: Entry): boolean =>
+    isStale !== true && files.some((fact) => isChanged(fact, now.get(fact.path) ?? fact))
+  const stale = new Set(entries.filter(isOutdated))
+  addDependents(entries, stale)
+  return stale
+}
+
 const none: ReadonlySet<Entry> = new Set()
 
 const question = oncePerObject(({ asked, key }: Entry) => `${asked} ${key}`)

@@ -21,7 +21,8 @@ export function withFileFacts(tool: Tool, { cwd, home }: Pick<ToolSettings, 'cwd
     async call(input, context) {
       const output = await call(input, context)
       const { knownFiles } = context
-      if (knownFiles === undefined || output.isError === true) return output
+      // A program that has failed may have written files all the same.
+      if (knownFiles === undefined || (output.isError === true && !isProgram)) return output
       const files = isProgram
         ? await changed(knownFiles)
         : await Promise.all(named(input).map((path) => factOf(wholePath(path, cwd, home))))

@@ -121,6 +121,7 @@ describe('the results of an agent', () => {
   it.each([
     ['changes the file', 'echo more >> a.txt', ['file:a.txt']],
     ['takes the file away', 'rm a.txt', ['file:a.txt']],
+    ['changes the file and fails', 'echo more >> a.txt; exit 3', ['file:a.txt']],
     ['touches another file', 'echo more >> b.txt', []],
   ])('are stale once a command %s', async (_, command, stale) => {
     const { says, session } = await working({ 'a.txt': 'a', 'b.txt': 'b' })

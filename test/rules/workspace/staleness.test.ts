@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { newlyStale } from '../../../src/rules/workspace/staleness.ts'
+import { newlyStale, outdatedBy } from '../../../src/rules/workspace/staleness.ts'
 import { entry } from './entries.ts'
 
 /** Numbers of the entries that become stale. */
@@ -54,5 +54,20 @@ describe('a result', () => {
     const read = entry(2, { asked: 2, files: [a] })
     expect(stale([written, read])).toEqual([])
     expect(stale([entry(1, { files: [a] }), entry(2, { changed: [a] })], 2)).toEqual([])
+  })
+})
+
+describe('a change of files', () => {
+  it('makes what is from them stale, and what was made from that', () => {
+    const made = [
+      entry(1, { handles: [1], files: [a] }),
+      entry(2, { deps: [1] }),
+      entry(3, { files: [{ ...a, path: '/b' }] }),
+    ]
+    const numbers = (changed: Parameters<typeof outdatedBy>[1]): number[] =>
+      [...outdatedBy(made, changed)].map(({ number }) => number)
+    expect(numbers([{ ...a, changedMs: 9 }])).toEqual([1, 2])
+    expect(numbers([a])).toEqual([])
+    expect(numbers([{ path: '/a' }])).toEqual([])
   })
 })

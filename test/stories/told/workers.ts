@@ -31,7 +31,7 @@ const oneReplyEach = law('a question that was answered has the answer to it, and
         return messages.every((each) => {
           if (each.role !== 'tool' || each.name !== 'query_subagent' || each.isError === true) return true
           const { prompt } = asked.find(({ id }) => id === each.callId)?.arguments ?? {}
-          return textOf(each).includes(`Re: ${String(prompt)}`)
+          return textOf(each).includes(`Re: ${JSON.stringify(prompt).slice(1, -1)}`)
         })
       }),
     ),
