@@ -74,7 +74,9 @@ function workspaceText(session: ChatSession): string {
   if (items.length === 0) return 'The agent keeps no results yet.'
   const rows = items.slice(-maxListed).map(({ isPinned, isStale, name, origin, sizeBytes, turn, type }) => {
     const mark = `${isPinned ? '*' : ' '}${isStale ? '~' : ' '}`
-    return `${mark} ${visibleText(name)}  ${type}, ${numberText(sizeBytes)} bytes, turn ${turn}: ${visibleText(origin)}`
+    // A key that says what it is for needs no more.
+    const from = /^(?:bash|file|grep|search):/.test(name) ? '' : `: ${visibleText(origin)}`
+    return `${mark} ${visibleText(name)}  ${type}, ${numberText(sizeBytes)} bytes, turn ${turn}${from}`
   })
   const earlier = items.length - rows.length
   const more = earlier === 0 ? [] : [`   … and ${earlier} earlier ones`]

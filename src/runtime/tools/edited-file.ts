@@ -48,8 +48,8 @@ export async function readWhole(path: string, realPath: string): Promise<Buffer>
 export async function replaceFile(realPath: string, content: string | Buffer, settings: ToolSettings): Promise<void> {
   const { default: writeFileAtomic } = await import('write-file-atomic')
   const folder = dirname(realPath)
-  await mkdir(folder, { recursive: true })
-  await settings.backups.around(realPath, content, () => writeFileAtomic(realPath, content))
+  const madeFolder = await mkdir(folder, { recursive: true })
+  await settings.backups.around({ path: realPath, content, madeFolder }, () => writeFileAtomic(realPath, content))
   const handle = await open(realPath)
   try {
     settings.fileTimes.note(realPath, await handle.stat({ bigint: true }))

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { appendFile, lstat, mkdir, open, readdir, readFile, realpath, rm, stat, unlink } from 'node:fs/promises'
+import { appendFile, lstat, mkdir, open, readdir, readFile, realpath, rm, rmdir, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import { makePrivateFolder } from '../config/folders.ts'
@@ -32,6 +32,17 @@ interface Write {
   readonly after: string
   /** Before; of a file that was there. */
   readonly mode?: number
+  /** The outermost folder that was made for it. */
+  readonly madeFolder?: string
+}
+
+/** What a tool is about to write. */
+interface Written {
+  /** Absolute, without links. */
+  readonly path: string
+  readonly content: string | Buffer
+  /** The outermost folder that was made for it. Absent: all were there. */
+  readonly madeFolder?: string | undefined
 }
 
 /** Largest content that is kept, and most bytes of all that is kept for a chat session. */
@@ -71,11 +82,11 @@ export class FileBackups {
   }
 
   /** Does a write, and keeps first what it replaces. What cannot be kept is written all the same. */
-  async around<T>(path: string, content: string | Buffer, write: () => Promise<T>): Promise<T> {
+  async around<T>(written: Written, write: () => Promise<T>): Promise<T> {
     const folder = this.#folder
     if (folder === undefined) return write()
     return this.#inTurn(async () => {
-      await this.#keep(folder, path, content).catch((error: unknown) => this.#warn(path, error))
+      await this.#keep(folder, written).catch((error: unknown) => this.#warn(written.path, error))
       return write()
     })
   }
@@ -97,6 +108,7 @@ export class FileBackups {
         const isWanted = file.state === 'as-written' || (file.state === 'changed' && withChanged)
         done.push(isWanted ? await this.#restore(folder, file, write) : { ...file, isDone: false })
       }
+      await this.#removeFolders(folder, seq)
       return done
     })
   }
@@ -107,10 +119,23 @@ export class FileBackups {
     return result
   }
 
-  async #keep(folder: string, path: string, content: string | Buffer): Promise<void> {
+  /** Folders that were made for files and have nothing in them any more, the innermost first. */
+  async #removeFolders(folder: string, seq: number): Promise<void> {
+    const writes = await this.#known(folder)
+    const made = writes.flatMap(({ madeFolder, path, seq: at }) => {
+      return at >= seq && madeFolder !== undefined ? foldersBetween(dirname(path), madeFolder) : []
+    })
+    for (const path of [...new Set(made)].toSorted((a, b) => b.length - a.length))
+      await rmdir(path).catch(() => undefined)
+  }
+
+  async #keep(folder: string, { content, madeFolder, path }: Written): Promise<void> {
     const stats = await unlessMissing(stat(path))
     const after = hashOf(content)
-    if (stats === undefined) return this.#note(folder, { path, seq: this.#place(), before: null, after })
+    if (stats === undefined) {
+      const more = madeFolder === undefined ? {} : { madeFolder }
+      return this.#note(folder, { path, seq: this.#place(), before: null, after, ...more })
+    }
     const mode = stats.mode & 0o7777
     const before = stats.size > maxFileBytes ? undefined : await readFile(path)
     if (before === undefined) return this.#note(folder, { path, seq: this.#place(), after, mode })
@@ -175,7 +200,7 @@ export class FileBackups {
       }
       const content = await readFile(join(folder, before as string))
       await mkdir(dirname(path), { recursive: true })
-      await this.#keep(folder, path, content).catch((error: unknown) => this.#warn(path, error))
+      await this.#keep(folder, { path, content }).catch((error: unknown) => this.#warn(path, error))
       const { default: writeFileAtomic } = await import('write-file-atomic')
       const isThere = (await unlessMissing(stat(path))) !== undefined
       await writeFileAtomic(path, content, isThere || mode === undefined ? {} : { mode })
@@ -233,6 +258,16 @@ async function judged(folder: string, write: Write, after: string): Promise<Writ
     const isKept = (await unlessMissing(stat(join(where, hash)))) !== undefined
     return isKept ? undefined : impossible('what it had in it is not kept any more')
   }
+}
+
+/** A folder and those above it, up to the outermost. */
+function foldersBetween(inner: string, outer: string): readonly string[] {
+  const folders: string[] = []
+  for (let folder = inner; folder.startsWith(outer); folder = dirname(folder)) {
+    folders.push(folder)
+    if (folder === outer) return folders
+  }
+  return []
 }
 
 /** The content under its hash: one that is there is whole. */

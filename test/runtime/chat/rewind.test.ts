@@ -85,6 +85,19 @@ describe('a chat session that goes back', () => {
     expect(requests.at(-1)?.messages.map((each) => textOf(each))).toEqual(['Hi', 'Hello.', 'Else.'])
   })
 
+  it('removes the folders that were made for files, unless something else is in them by now', async () => {
+    const at = await place({ 'a.txt': 'one\n' })
+    const { session } = await chatting(
+      at,
+      writes({ 'new/deep/a.txt': 'a', 'new/deep/b.txt': 'b', 'kept/c.txt': 'c' }),
+      'Written.',
+    )
+    await turn('Write.', session)
+    await writeFile(join(at.cwd, 'kept/mine.txt'), 'mine')
+    await session.rewind(1, { files: true })
+    expect((await readdir(at.cwd, { recursive: true })).toSorted()).toEqual(['a.txt', 'kept', 'kept/mine.txt'])
+  })
+
   it('goes back again, to what was there before that', async () => {
     const at = await place({ 'a.txt': 'one\n' })
     const { session } = await chatting(
