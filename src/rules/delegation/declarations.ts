@@ -78,7 +78,7 @@ export const spawnSubagentDeclaration: ToolDeclaration = worldDeclaration(
  */
 export const workerDeclarations = oncePerValue((preset: ToolPreset): readonly ToolDeclaration[] => [
   withDefaultPreset(spawnSubagentDeclaration, preset),
-  querySubagentDeclaration,
+  withReturnName(querySubagentDeclaration),
   worldDeclaration(
     'collect_subagent',
     'Gives what a subagent has found, and waits for it if it is still at work.',
@@ -92,6 +92,17 @@ export const workerDeclarations = oncePerValue((preset: ToolPreset): readonly To
   worldDeclaration('list_subagents', 'Lists your subagents, and how they stand.', {}),
   worldDeclaration('kill_subagent', 'Ends a subagent for good.', { id: sessionId }, ['id']),
 ])
+
+function withReturnName(declaration: ToolDeclaration): ToolDeclaration {
+  const properties = declaration.inputSchema['properties'] as JsonObject
+  const name = {
+    type: 'string',
+    description:
+      'A variable of its run_js, or a handle of it such as .h_001: you get its value under a handle of your own.',
+  }
+  const inputSchema = { ...declaration.inputSchema, properties: { ...properties, return_name: name } }
+  return canonical({ ...declaration, inputSchema }, () => 'a declaration') as ToolDeclaration
+}
 
 function withDefaultPreset(declaration: ToolDeclaration, preset: ToolPreset): ToolDeclaration {
   const { tools, ...properties } = declaration.inputSchema['properties'] as Record<string, JsonObject>

@@ -181,19 +181,19 @@ export const subagentCancel = worldTool('subagent_cancel', cancelInput, (world, 
   return JSON.stringify({ status: 'success', session_id: sessionId, lifecycle_status: 'cancelled' })
 })
 
-const queryInput = () => z.object({ id: sessionName(), prompt: filledText() })
+const queryInput = () => z.object({ id: sessionName(), prompt: filledText(), return_name: filledText().optional() })
 
 /** `query_subagent`: asks a succeeded session a further question. The call stays open until the reply. */
 export const querySubagent = worldTool(
   'query_subagent',
   queryInput,
-  (world, { id: named, prompt }, { agent, call }) => {
+  (world, { id: named, prompt, return_name: returnName }, { agent, call }) => {
     const found = findSession(world, agent, named)
     if (found.problem !== undefined) return { problem: found.problem }
     const problem = queryProblem(world, found.session)
     if (problem !== undefined) return { problem }
     world.add(call, AwaitingReply)
-    querySession(world, found.session, { agent, id: world.newId('query'), prompt, call })
+    querySession(world, found.session, { agent, id: world.newId('query'), prompt, call, returnName })
     return undefined
   },
 )

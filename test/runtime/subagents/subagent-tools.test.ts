@@ -78,6 +78,16 @@ describe('an agent with the built-in tools', () => {
     expect(JSON.parse(results[1] ?? '')).toMatchObject({ inline_content: 'the roof: ' })
   })
 
+  it('gets a value of one with the answer, under a handle of its own', async () => {
+    const steps = [
+      call('spawn_subagent', { task: 'the roof' }),
+      call('collect_subagent', { id: '1' }),
+      call('query_subagent', { id: '1', prompt: 'its tiles', return_name: '.h_001' }),
+    ]
+    const { results } = await delegating(steps)
+    expect(results[2]).toMatch(/^its tiles: .*\n\[returnName "\.h_001": there is no such handle\]$/)
+  })
+
   it('has no subagents of subagents', async () => {
     const { results } = await delegating([
       call('spawn_subagent', { task: 'the roof', tools: ['spawn_subagent', 'read_file'] }),
