@@ -112,11 +112,11 @@ function inOrder(options: StandardSystemsOptions): System[] {
     cancellation, //                      -95  stops the work of cancelled agents
     handles, //                           -94  names values that tool calls keep
     rewinding, //                         -93  takes back the end of conversations
-    reception, //                         -90  adds incoming messages to conversations
+    reception, //                         -90  adds incoming messages to conversations, and what a workspace has for them
     retry, //                             -85  schedules another try of failed model calls
     reply, //                             -80  adds models' replies to conversations, and creates their tool calls
     turnEnd, //                           -70  checks final answers and ends turns
-    toolResults, //                       -60  adds tool results to conversations, in call order
+    toolResults, //                       -60  adds tool results to conversations, in call order, and to workspaces
     subagentScheduler(defaultTimeoutMs), // -30  launches, admits and ends sessions
     archiveJobs, //                       -29  moves heavy turns to their holders, step by step
     costCeiling, //                       -10  stops agents that have reached a cost ceiling
