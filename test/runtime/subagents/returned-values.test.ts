@@ -5,12 +5,15 @@ import {
   type ChatSession,
   collectSubagent,
   newSession,
+  openSession,
   querySubagent,
+  sessionSetup,
   spawnSubagent,
 } from 'entia/runtime'
 import { memoryStore, scripted, type ScriptedBehaviour, type Store, VirtualClock } from 'entia'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
+import { tempFolder } from '../../tools/temp-folder.ts'
 
 /** A tool that keeps values under names, as `run_js` does. */
 function keeper(values: Readonly<Record<string, NamedValue>>, asked: string[] = []): Tool {
@@ -89,6 +92,44 @@ describe('a question that asks for a value by its name', () => {
     const { id, session } = await asked({ x: { value: 1 } })
     await querySubagent(session, id, 'Give it.', { returnName: 'x', wait: false })
     expect(await collectSubagent(session, id, { wait: true })).toBe('Here.\n[stored as .h_001]')
+  })
+
+  it('whose program ends while the value is looked up gets it after the next start, and asks nothing twice', async () => {
+    const folder = await tempFolder({})
+    const looking = Promise.withResolvers<void>()
+    const lookUps: string[] = []
+    const tool: Tool = {
+      ...keeper({}),
+      named: async (name, { signal }) => {
+        lookUps.push(name)
+        looking.resolve()
+        if (lookUps.length === 1) await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        return { value: lookUps.length }
+      },
+    }
+    const requests: unknown[] = []
+    const model = scripted((request, context) => {
+      requests.push(request)
+      return worker(request, context)
+    })
+    const [readHandle] = builtinTools({ cwd: '.', tools: ['read_handle'] }) as [Tool]
+    const common = {
+      env: { HOME: folder, ENTIA_CONFIG_DIR: `${folder}/c`, ENTIA_DATA_DIR: `${folder}/d` },
+      ...{ cwd: folder, tools: [tool, readHandle], host: { clock: new VirtualClock(), models: { script: model } } },
+    }
+    const first = await sessionSetup({ ...common, model: 'script/m' })
+    onTestFinished(() => first.close())
+    const id = await spawnSubagent(first, { task: 'Compute.', tools: ['read_file', 'read_handle'] })
+    await collectSubagent(first, id, { wait: true })
+    await querySubagent(first, id, 'Give it.', { returnName: 'x', wait: false })
+    await looking.promise
+    await first.close()
+    const asked = requests.length
+    const second = await openSession({ ...common, key: first.key })
+    onTestFinished(() => second.close())
+    expect(await collectSubagent(second, id, { wait: true })).toBe('Here.\n[stored as .h_001]')
+    expect(shapes(second)).toEqual(['number 2'])
+    expect(requests).toHaveLength(asked)
   })
 
   it('is refused a name that is no text', async () => {
