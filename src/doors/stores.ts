@@ -6,6 +6,7 @@ export type {
   JournalRow,
   LostTicks,
   OpenOptions,
+  ReadOptions,
   Store,
   StoredWorld,
   TranscriptHit,

@@ -62,6 +62,7 @@ export class FaultyStore implements Store {
     }
   }
 
+  readonly read: Store['read'] = (...parts) => this.#inner.read(...parts)
   readonly list: Store['list'] = () => this.#inner.list()
   readonly putText: Store['putText'] = (...parts) => this.#transact({}, () => this.#inner.putText(...parts))
   readonly getText: Store['getText'] = (...parts) => this.#inner.getText(...parts)

@@ -52,6 +52,8 @@ export interface Database {
   /** Writes all or, if it throws, nothing. */
   write(writes: readonly Write[], texts: readonly KeptText[]): void
   read(world: string, from: 'newest' | 'oldest'): StoredWorld | undefined
+  /** From the newest snapshot at or before `from`, up to `to`; `undefined` if no snapshot is so old. */
+  readPart(world: string, from: number, to: number): StoredWorld | undefined
   text(key: string): string | undefined
   /** Removes what is kept of one world, texts and transcripts aside; `false` if that is nothing. */
   remove(world: string): boolean
@@ -65,6 +67,8 @@ export interface Medium {
   roots(): readonly string[]
   /** Makes the database if absent. Without an owner it is only read, and closed at once. @throws `world-locked` */
   open(root: string, owner?: LockOwner): Database
+  /** What is there now, as of one instant, without its lock. Only read, and closed at once. */
+  view(root: string): Database
   /** Names another owner of an open database in the errors of those who are refused. */
   passTo(root: string, owner: LockOwner): void
   /** Removes the database whole, with its transcripts. @throws `world-locked` */

@@ -34,6 +34,10 @@ class MemoryMedium implements Medium {
     return database
   }
 
+  view(root: string): Database {
+    return this.open(root)
+  }
+
   passTo(): void {}
 
   remove(root: string): void {
@@ -80,6 +84,12 @@ class MemoryDatabase implements Database {
     const kept = this.#worlds.get(world)
     const snapshot = kept?.snapshots.at(from === 'newest' ? -1 : 0)
     return kept && snapshot && { snapshot, rows: kept.rows.filter((row) => row.tick > snapshot.tick) }
+  }
+
+  readPart(world: string, from: number, to: number): StoredWorld | undefined {
+    const kept = this.#worlds.get(world)
+    const snapshot = kept?.snapshots.findLast(({ tick }) => tick <= from)
+    return kept && snapshot && { snapshot, rows: kept.rows.filter(({ tick }) => tick > snapshot.tick && tick <= to) }
   }
 
   text(key: string): string | undefined {

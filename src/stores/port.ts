@@ -98,6 +98,16 @@ export interface TranscriptHit {
   readonly text: string
 }
 
+/** Which part of a world is read. */
+export interface ReadOptions {
+  /** The newest snapshot at or before this tick, and the rows behind it. @default `to` */
+  readonly from?: number | undefined
+  /** No row behind this tick. @default the newest tick */
+  readonly to?: number | undefined
+  /** The root world in whose database it lies; absent: its own. */
+  readonly root?: string | undefined
+}
+
 /** How a world is opened in a store. */
 export interface OpenOptions {
   /** Who holds it, for the error that the next opener gets. */
@@ -120,6 +130,13 @@ export interface Store {
    * @throws `world-locked` when another holder, in this or another process, has it
    */
   open(world: string, options?: OpenOptions): Promise<WorldJournal>
+  /**
+   * Reads a world without holding it, whoever holds it: what was committed before the call, as of one instant. `undefined` if
+   * it is not there. Takes no lock, so that no holder waits for it or is refused because of it.
+   * @throws `invalid-argument` for ticks that are not kept any more and for `from` behind `to`; `world-locked` where the
+   * database is held by a version of this package that does not share it
+   */
+  read(world: string, options?: ReadOptions): Promise<StoredWorld | undefined>
   list(): Promise<readonly WorldInfo[]>
   /**
    * Keeps a text beside a root world under a key of the root's own, replacing the last. Resolves once it is durable. The

@@ -11,7 +11,17 @@ import {
 import { type LockOwner, lockOwner } from './lock-owner.ts'
 import type { Database, Medium, Transcripts } from './medium.ts'
 import { OpenDatabase } from './open-database.ts'
-import type { OpenOptions, Store, TranscriptHit, TranscriptLine, WorldInfo, WorldJournal } from './port.ts'
+import type {
+  OpenOptions,
+  ReadOptions,
+  Store,
+  StoredWorld,
+  TranscriptHit,
+  TranscriptLine,
+  WorldInfo,
+  WorldJournal,
+} from './port.ts'
+import { assertContiguous } from './order.ts'
 import { searchWords } from './search-words.ts'
 
 /** The store over any medium: one database a root world, open as long as one of its worlds is. */
@@ -33,6 +43,28 @@ export class RootStore implements Store {
     const open = this.#open.get(root)
     if (open?.hasOpenWorlds === false) this.#medium.passTo(root, owner)
     return (open ?? this.#openDatabase(root, owner)).open(world, owner, options)
+  }
+
+  async read(world: string, options: ReadOptions = {}): Promise<StoredWorld | undefined> {
+    const { root = world, from, to } = options
+    assertName(world)
+    assertName(root)
+    for (const tick of [from, to]) if (tick !== undefined) assertWhole('A tick to read', tick, 0)
+    this.#assertOpen()
+    await this.#open.get(root)?.settled()
+    if (!this.#medium.has(root)) return undefined
+    return this.#view(root, (database) => {
+      const head = database.head(world)
+      if (head === undefined) return undefined
+      const first = from ?? to ?? head.tick
+      if (to !== undefined && first > to) {
+        throw new EntiaError('invalid-argument', `store.read: 'from' must be at most 'to' (${to}), got ${first}.`)
+      }
+      const stored = database.readPart(world, first, to ?? head.tick)
+      if (stored === undefined) throw notKept(world, first, head.oldestSnapshot)
+      assertContiguous(world, stored, database.place)
+      return stored
+    })
   }
 
   async list(): Promise<readonly WorldInfo[]> {
@@ -149,7 +181,7 @@ export class RootStore implements Store {
 
   #listRoot(root: string): readonly WorldInfo[] {
     try {
-      return this.#look(root, (database) => database.list())
+      return this.#view(root, (database) => database.list())
     } catch (error) {
       if (!(error instanceof EntiaError)) throw error
       return [{ name: root, tick: undefined, sizeBytes: this.#medium.sizeBytes(root), unreadable: error }]
@@ -173,6 +205,18 @@ export class RootStore implements Store {
     throw new EntiaError('no-such-world', `There is no world '${world}' in this store. See store.list().`, { world })
   }
 
+  /** Reads without the lock. */
+  #view<T>(root: string, act: (database: Database) => T): T {
+    const open = this.#open.get(root)
+    if (open) return act(open.database)
+    const database = this.#medium.view(root)
+    try {
+      return act(database)
+    } finally {
+      database.close()
+    }
+  }
+
   #look<T>(root: string, act: (database: Database) => T): T {
     const open = this.#open.get(root)
     if (open) return act(open.database)
@@ -183,4 +227,13 @@ export class RootStore implements Store {
       database.close()
     }
   }
+}
+
+function notKept(world: string, tick: number, oldest: number): EntiaError {
+  return new EntiaError(
+    'invalid-argument',
+    `Tick ${tick} of the world '${world}' is not kept: the oldest that can be read is ${oldest}. Only a world that keeps a ` +
+      'recording (record: true) has all its ticks.',
+    { world, tick, oldest },
+  )
 }

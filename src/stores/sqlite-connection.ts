@@ -16,11 +16,13 @@ export interface ConnectionOptions {
 
 /** The write-ahead log is copied into the database when it is this long, and cut back to it when a snapshot made it longer. */
 const maxIdleLogBytes = 4 * 1024 * 1024
-/** Long enough for a process that only lists the store to be done, short enough not to count as waiting. */
-const lockTimeoutMs = 50
+/** Who has the lock waits this long for a reader that closes the database last, and so folds its log; others do not block it. */
+const busyTimeoutMs = 1_000
+/** A reader waits for what only a moment of a start or an end of others takes. */
+const readTimeoutMs = 50
 
 /**
- * Opens a root world's database and takes its lock, which the operating system frees when this process ends.
+ * Opens a root world's database for the one who has its lock. Others may read it meanwhile: its log is shared.
  * @throws `world-locked`, `newer-version`, `corrupt-journal`, `store-failed`; `config-invalid` for a database that is
  * another program's
  */
@@ -32,10 +34,11 @@ export function connect(options: ConnectionOptions): DatabaseSync {
     createPrivately(file)
     const isNew = statSync(file).size === 0
     db = new DatabaseSync(file)
-    db.exec(`PRAGMA busy_timeout = ${lockTimeoutMs}; PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = normal`)
+    db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA synchronous = normal`)
     if (isNew) beginNew(db)
-    // The lock is taken before anything else is read or changed, so that a file which is not ours stays as it is.
-    db.exec('BEGIN EXCLUSIVE')
+    // Nothing else is read or changed before, so that a file which is not ours stays as it is. A version of this package that
+    // does not share the log refuses this while it has the database open.
+    db.exec('BEGIN IMMEDIATE')
     prepareSchema(db, file, root)
     db.exec('COMMIT')
     if (!isNew) db.exec('PRAGMA journal_mode = WAL')
@@ -46,7 +49,29 @@ export function connect(options: ConnectionOptions): DatabaseSync {
     return db
   } catch (error) {
     db?.close()
-    if (errorNumber(error) === busy) throw lockedError(root, readLockFile(`${path}.lock`), file)
+    if (isBusy(error)) throw lockedError(root, readLockFile(`${path}.lock`), file)
+    throw explained(error, file)
+  }
+}
+
+/**
+ * Opens a root world's database to read it as it is now, without its lock. `undefined` where it is still to be made, or
+ * migrated, which only a holder may do. @throws as `connect` does
+ */
+export function connectToRead(path: string, root: string): DatabaseSync | undefined {
+  const file = `${path}.sqlite`
+  let db: DatabaseSync | undefined
+  try {
+    if (statSync(file).size === 0) return undefined
+    // Not opened as read-only: the last one to close it removes its log.
+    db = new DatabaseSync(file)
+    db.exec(`PRAGMA busy_timeout = ${readTimeoutMs}; PRAGMA synchronous = normal; BEGIN`)
+    if (!isEmpty(db) && checkSchema(db, file, root) === schemaVersion) return db
+    db.close()
+    return undefined
+  } catch (error) {
+    db?.close()
+    if (isBusy(error)) throw lockedError(root, readLockFile(`${path}.lock`), file)
     throw explained(error, file)
   }
 }
@@ -80,6 +105,10 @@ const busy = 5
 const corrupt = 11
 const notADatabase = 26
 
+export function isBusy(error: unknown): boolean {
+  return errorNumber(error) === busy
+}
+
 function errorNumber(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined
   return error.errcode & 0xff
@@ -92,11 +121,23 @@ function beginNew(db: DatabaseSync): void {
 }
 
 function prepareSchema(db: DatabaseSync, file: string, root: string): void {
-  if (db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined && pragma(db, 'user_version') === 0) {
+  if (isEmpty(db)) {
     db.exec(`${newSchema}; PRAGMA user_version = ${schemaVersion}`)
     db.prepare('INSERT INTO worlds VALUES (0, ?)').run(encodeName(root))
     return
   }
+  const version = checkSchema(db, file, root)
+  if (version === schemaVersion) return
+  for (const step of schemaSteps.slice(version - 1)) db.exec(step)
+  db.exec(`PRAGMA user_version = ${schemaVersion}`)
+}
+
+function isEmpty(db: DatabaseSync): boolean {
+  return db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined && pragma(db, 'user_version') === 0
+}
+
+/** The version of a database that is this root's. @throws for any other */
+function checkSchema(db: DatabaseSync, file: string, root: string): number {
   if (pragma(db, 'application_id') !== applicationId) {
     throw new EntiaError(
       'config-invalid',
@@ -116,9 +157,7 @@ function prepareSchema(db: DatabaseSync, file: string, root: string): void {
   if (version < 1) throw damaged(file, `its schema version is ${version}, which there never was`)
   const name = decodeName(String(db.prepare('SELECT name FROM worlds WHERE id = 0').get()?.['name']))
   if (name !== root) throw damaged(file, `it holds the world '${name}' and not '${root}'; was it renamed?`)
-  if (version === schemaVersion) return
-  for (const step of schemaSteps.slice(version - 1)) db.exec(step)
-  db.exec(`PRAGMA user_version = ${schemaVersion}`)
+  return version
 }
 
 function pragma(db: DatabaseSync, name: 'application_id' | 'page_size' | 'user_version'): number {

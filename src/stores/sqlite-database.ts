@@ -26,7 +26,7 @@ export class SqliteDatabase implements Database {
   readonly #root: string
   readonly #db: DatabaseSync
   readonly #statements: ReturnType<typeof prepare>
-  readonly #onClosing: () => void
+  readonly #onClosed: () => void
   readonly #file: FileIdentity
   readonly #log: FileIdentity
   #commits = 0
@@ -34,7 +34,7 @@ export class SqliteDatabase implements Database {
   /** Why nothing more can be written. */
   #gone: EntiaError | undefined
 
-  constructor(db: DatabaseSync, { root, file, newest, transcripts }: DatabasePlace, onClosing: () => void) {
+  constructor(db: DatabaseSync, { root, file, newest, transcripts }: DatabasePlace, onClosed: () => void) {
     this.place = file
     // Most databases are opened by somebody who wants no transcript.
     const index = lazily(() => new TranscriptIndex(db, file))
@@ -44,7 +44,7 @@ export class SqliteDatabase implements Database {
     this.#file = new FileIdentity(file)
     this.#log = new FileIdentity(`${file}-wal`)
     this.#newest = new NewestTicks(newest)
-    this.#onClosing = onClosing
+    this.#onClosed = onClosed
     try {
       this.#statements = prepare(db)
     } catch (error) {
@@ -82,16 +82,15 @@ export class SqliteDatabase implements Database {
       const { id, head } = this.#find(world)
       if (id === undefined || !head) return undefined
       const tick = from === 'newest' ? head.newestSnapshot : head.oldestSnapshot
-      const lines: string[] = []
-      for (const { seq, line } of this.#statements.snapshotLines.iterate(id, tick)) {
-        if (seq !== lines.length) throw this.#corruptSnapshot(world, `line ${lines.length} of tick ${tick} is missing`)
-        lines.push(line as string)
-      }
-      const rows: JournalRow[] = []
-      for (const row of this.#statements.rowsBehind.iterate(id, tick, id)) {
-        rows.push({ tick: row['tick'] as number, line: row['line'] as string })
-      }
-      return { snapshot: { tick, lines }, rows }
+      return this.#readFrom(world, id, tick, head.tick)
+    })
+  }
+
+  readPart(world: string, from: number, to: number): StoredWorld | undefined {
+    return explaining(this.place, () => {
+      const { id } = this.#find(world)
+      const tick = id === undefined ? undefined : this.#statements.snapshotBefore.get(id, from)?.['tick']
+      return id === undefined || typeof tick !== 'number' ? undefined : this.#readFrom(world, id, tick, to)
     })
   }
 
@@ -129,9 +128,25 @@ export class SqliteDatabase implements Database {
   }
 
   close(): void {
-    this.#onClosing()
     this.#newest.close(this.#gone === undefined)
-    explaining(this.place, () => this.#db.close())
+    try {
+      explaining(this.place, () => this.#db.close())
+    } finally {
+      this.#onClosed()
+    }
+  }
+
+  #readFrom(world: string, id: number, tick: number, to: number): StoredWorld {
+    const lines: string[] = []
+    for (const { seq, line } of this.#statements.snapshotLines.iterate(id, tick)) {
+      if (seq !== lines.length) throw this.#corruptSnapshot(world, `line ${lines.length} of tick ${tick} is missing`)
+      lines.push(line as string)
+    }
+    const rows: JournalRow[] = []
+    for (const row of this.#statements.rowsBehind.iterate(id, tick, id, to)) {
+      rows.push({ tick: row['tick'] as number, line: row['line'] as string })
+    }
+    return { snapshot: { tick, lines }, rows }
   }
 
   /** Rows and snapshots that fall away go first, so that even a full disk has their room for what comes. */
@@ -240,9 +255,10 @@ function prepare(db: DatabaseSync) {
       ) ORDER BY tick DESC LIMIT 1
     `),
     snapshotLines: db.prepare('SELECT seq, line FROM snapshots WHERE world = ? AND tick = ? ORDER BY seq'),
+    snapshotBefore: db.prepare('SELECT max(tick) AS tick FROM snapshots WHERE world = ? AND tick <= ?'),
     rowsBehind: db.prepare(`
       SELECT tick, line FROM rows
-        WHERE place > (? << 40 | ?) AND place <= (? << 40 | 0xffffffffff) ORDER BY place
+        WHERE place > (? << 40 | ?) AND place <= (? << 40 | ?) ORDER BY place
     `),
     addWorld: db.prepare('INSERT INTO worlds (name) VALUES (?)'),
     addRow: db.prepare('INSERT INTO rows (place, line, busy) VALUES (? << 40 | ?, ?, ?)'),

@@ -4,11 +4,12 @@ import type { DatabaseSync } from 'node:sqlite'
 import { EntiaError } from '../world/entia-error.ts'
 import { decodeName, encodeName, fileStem } from './file-name.ts'
 import { makeFolder, writePrivately } from './files.ts'
-import { type LockOwner, removeLockFile, writeLockFile } from './lock-owner.ts'
+import { type LockOwner, lockOwner, writeLockFile } from './lock-owner.ts'
 import type { Database, Medium } from './medium.ts'
 
-import { connect, explaining } from './sqlite-connection.ts'
-import { SqliteDatabase } from './sqlite-database.ts'
+import { connect, connectToRead, explaining } from './sqlite-connection.ts'
+import { type DatabasePlace, SqliteDatabase } from './sqlite-database.ts'
+import { SqliteLock } from './sqlite-lock.ts'
 
 export interface SqliteMediumOptions {
   readonly folder: string
@@ -19,7 +20,7 @@ export interface SqliteMediumOptions {
 }
 
 /**
- * A root world's files are `.sqlite`, `.sqlite-wal`, `.newest`, `.lock` and, where the name had to be shortened, `.name`. In the
+ * A root world's files are `.sqlite`, `.sqlite-wal`, `.sqlite-shm`, `.newest`, `.held`, `.lock` and, where the name had to be shortened, `.name`. In the
  * folder `.files` lie its transcripts, each under its key, so that those of two roots are never taken for each other.
  */
 export class SqliteMedium implements Medium {
@@ -50,12 +51,20 @@ export class SqliteMedium implements Medium {
       makeFolder(resolve(this.#options.folder))
       if (isShortened(root)) writePrivately(`${path}.name`, encodeName(root))
     })
-    const place = { root, file: `${path}.sqlite`, newest: `${path}.newest`, transcripts: this.#transcripts(root) }
-    const database = new SqliteDatabase(this.#connect(root), place, () => {
-      if (owner) removeLockFile(`${path}.lock`)
-    })
-    if (owner) writeLockFile(`${path}.lock`, owner)
-    return database
+    const lock = this.#lock(root)
+    try {
+      const database = new SqliteDatabase(this.#connect(root), this.#place(root), () => lock.release())
+      lock.note(owner ?? lockOwner('a look at a store'))
+      return database
+    } catch (error) {
+      lock.release()
+      throw error
+    }
+  }
+
+  view(root: string): Database {
+    const db = connectToRead(this.#path(root), root)
+    return db === undefined ? this.open(root) : new SqliteDatabase(db, this.#place(root), () => undefined)
   }
 
   passTo(root: string, owner: LockOwner): void {
@@ -63,20 +72,35 @@ export class SqliteMedium implements Medium {
   }
 
   remove(root: string): void {
-    const db = this.#connectAnyhow(root)
-    // Under the lock no other process has it open; Windows alone refuses to remove open files.
-    const closeFirst = process.platform === 'win32'
-    if (closeFirst) db?.close()
-    else if (db) foldLog(db)
+    const lock = this.#lock(root)
     try {
-      this.#removeFiles(root)
+      const db = this.#connectAnyhow(root)
+      // Under the lock no other process writes it; Windows alone refuses to remove open files.
+      const closeFirst = process.platform === 'win32'
+      if (closeFirst) db?.close()
+      else if (db) foldLog(db)
+      try {
+        this.#removeFiles(root)
+      } finally {
+        if (!closeFirst) db?.close()
+      }
     } finally {
-      if (!closeFirst) db?.close()
+      lock.release()
     }
   }
 
   sizeBytes(root: string): number {
     return statSync(`${this.#path(root)}.sqlite`, { throwIfNoEntry: false })?.size ?? 0
+  }
+
+  #lock(root: string): SqliteLock {
+    const path = this.#path(root)
+    return explaining(`${path}.held`, () => SqliteLock.take(path, root))
+  }
+
+  #place(root: string): DatabasePlace {
+    const path = this.#path(root)
+    return { root, file: `${path}.sqlite`, newest: `${path}.newest`, transcripts: this.#transcripts(root) }
   }
 
   #connect(root: string): DatabaseSync {
@@ -100,7 +124,7 @@ export class SqliteMedium implements Medium {
     explaining(path, () => {
       // As long as the database is there, what a crash has left can still be removed.
       rmSync(this.#transcripts(root), { recursive: true, force: true })
-      for (const suffix of ['.sqlite', '.sqlite-wal', '.sqlite-journal', '.newest', '.lock', '.name']) {
+      for (const suffix of ['.sqlite', '.sqlite-wal', '.sqlite-shm', '.sqlite-journal', '.newest', '.name']) {
         rmSync(path + suffix, { force: true })
       }
     })

@@ -12,6 +12,7 @@ export function storeOnDemand(open: () => Promise<Medium>): Store {
   const loaded = () => (store ??= load())
   return {
     open: async (world, options) => (await loaded()).open(world, options),
+    read: async (world, options) => (await loaded()).read(world, options),
     list: async () => (await loaded()).list(),
     putText: async (root, key, text) => (await loaded()).putText(root, key, text),
     getText: async (root, key) => (await loaded()).getText(root, key),

@@ -110,7 +110,7 @@ describe('a lock on a file', () => {
     const refused = { code: 'world-locked', details: { holder: 'the night shift', pid: holder.pid } }
     await expect(store.open('a')).rejects.toMatchObject(refused)
     await expect(store.delete('a')).rejects.toMatchObject(refused)
-    expect(await store.list()).toMatchObject([{ name: 'a', tick: undefined, unreadable: refused }])
+    expect(await store.list()).toEqual([expect.objectContaining({ name: 'a', tick: 0 })])
     const exit = once(holder, 'exit')
     holder.stdin.end()
     await exit
@@ -445,7 +445,7 @@ describe('a folder of worlds', () => {
       }
       const modes = readdirSync(folder).map((name) => statSync(file(name)).mode & 0o777)
       expect(statSync(folder).mode & 0o777).toBe(0o700)
-      expect(modes).toEqual([0o600, 0o600, 0o600, 0o600])
+      expect(modes).toEqual([0o600, 0o600, 0o600, 0o600, 0o600, 0o600])
     },
   )
 

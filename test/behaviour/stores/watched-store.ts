@@ -20,6 +20,7 @@ export interface StoreHooks {
 /** A store that lets a test see, hold up and fail each commit and each append to a transcript. */
 export function watchedStore(inner: Store, { before, after, beforeAppend }: StoreHooks): Store {
   return {
+    read: (name, options) => inner.read(name, options),
     list: () => inner.list(),
     putText: (root, key, text) => inner.putText(root, key, text),
     getText: (root, key) => inner.getText(root, key),
