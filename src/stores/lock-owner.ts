@@ -20,10 +20,17 @@ export function lockOwner(holder = 'a holder without a name'): LockOwner {
   return { holder, ...here(), since: new Date().toISOString() }
 }
 
+/** Of a lock whose note is missing or only half written. */
+export const unknownOwner: LockOwner = {
+  holder: 'another holder, which left no note of itself',
+  pid: 0,
+  host: '',
+  since: '',
+}
+
 export function lockedError(world: string, owner: LockOwner | undefined, place: string): EntiaError {
-  const who = owner
-    ? `${owner.holder} (process ${owner.pid} on ${owner.host}, since ${owner.since})`
-    : 'another holder, which left no note of itself'
+  const { holder, pid, host, since } = owner ?? unknownOwner
+  const who = pid === 0 ? holder : `${holder} (process ${pid} on ${host}, since ${since})`
   return new EntiaError(
     'world-locked',
     `The world '${world}' in ${place} is held by ${who}. Only one holder at a time can have it: close it there first, or ` +

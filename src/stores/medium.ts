@@ -69,6 +69,8 @@ export interface Medium {
   open(root: string, owner?: LockOwner): Database
   /** What is there now, as of one instant, without its lock. Only read, and closed at once. */
   view(root: string): Database
+  /** Who has the database open in another process. */
+  holder(root: string): LockOwner | undefined
   /** Names another owner of an open database in the errors of those who are refused. */
   passTo(root: string, owner: LockOwner): void
   /** Removes the database whole, with its transcripts. @throws `world-locked` */

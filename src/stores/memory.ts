@@ -38,6 +38,8 @@ class MemoryMedium implements Medium {
     return this.open(root)
   }
 
+  holder(): undefined {}
+
   passTo(): void {}
 
   remove(root: string): void {

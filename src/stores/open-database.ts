@@ -55,6 +55,10 @@ export class OpenDatabase {
     return this.#commits.settled()
   }
 
+  ownerOf(name: string): LockOwner | undefined {
+    return this.#worlds.get(name)?.owner
+  }
+
   /** @throws `world-locked` if the world is open; without a name, if any is. */
   assertFree(name?: string): void {
     const open = name === undefined ? [...this.#worlds.values()][0] : this.#worlds.get(name)

@@ -1,4 +1,5 @@
 import type { EntiaError } from '../world/entia-error.ts'
+import type { LockOwner } from './lock-owner.ts'
 
 /** One committed tick. `line` is opaque to a store: one line of text without line breaks. */
 export interface JournalRow {
@@ -20,6 +21,33 @@ export interface Batch {
   readonly snapshot?: { readonly tick: number; readonly lines: Iterable<string> } | undefined
   /** Whether the world has work in flight after its newest tick, for `list()`. @default undefined: not known */
   readonly isBusy?: boolean | undefined
+}
+
+/** What waits in a store for a world, to be taken by one of its ticks. */
+export interface Letter {
+  /** Ascending in the order in which the store took them. */
+  readonly id: number
+  /** One line of text, opaque to a store. */
+  readonly line: string
+}
+
+/** A letter to be sent. */
+export interface Post {
+  /** Whom it is for. The world need not exist yet. */
+  readonly world: string
+  /** The root world in whose database it lies; absent: its own. */
+  readonly root?: string | undefined
+  readonly line: string
+  /** While a letter to the world under this id waits, a further one is dropped. @default each counts */
+  readonly id?: string | undefined
+}
+
+/** What is written together in a `SharedStore`; letters alone, too. */
+export interface SharedBatch extends Batch {
+  /** Ids of letters that these ticks have taken: they are removed. */
+  readonly taken?: readonly number[] | undefined
+  /** Letters that these ticks send. To worlds of other roots they go only in a store that keeps all roots in one database. */
+  readonly sent?: readonly Post[] | undefined
 }
 
 /** Committed ticks of a world that are missing in its store. */
@@ -48,6 +76,12 @@ export interface WorldInfo {
    * it; the others wait for a message. `undefined` for unreadable worlds and those of an older version.
    */
   readonly isBusy?: boolean | undefined
+  /** Who has it open now, in this process or another; absent: nobody. */
+  readonly heldBy?: LockOwner | undefined
+  /** How many letters wait for it. @default none */
+  readonly letters?: number | undefined
+  /** When it is due to be opened, in milliseconds since 1970. */
+  readonly wakeAtMs?: number | undefined
   /** Bytes of all rows and snapshots kept; of the whole database where it cannot be read. */
   readonly sizeBytes: number
   /**
@@ -80,6 +114,20 @@ export interface WorldJournal {
   commit(batch: Batch): Promise<void>
   /** Gives the world free for the next holder. Idempotent. Waits for commits under way. */
   close(): Promise<void>
+}
+
+/** A world of a `SharedStore`, opened for writing. */
+export interface SharedJournal extends WorldJournal {
+  /**
+   * How many holders the world has had, this one included. Each commit is refused with `world-fenced`, which is final, once
+   * the world has been seized: it has a later holder, who went on from what was committed before.
+   */
+  readonly epoch: number
+  commit(batch: SharedBatch): Promise<void>
+  /** Letters that wait for the world, in the order of their ids. @param after only those behind this id. @default all */
+  letters(after?: number): Promise<readonly Letter[]>
+  /** @param options `wakeAtMs`: the world is due to be opened at that instant, in milliseconds since 1970 */
+  close(options?: { readonly wakeAtMs?: number | undefined }): Promise<void>
 }
 
 /** A line of a transcript, as it is appended. */
@@ -116,6 +164,12 @@ export interface OpenOptions {
   readonly record?: boolean | undefined
   /** The root world in whose database it lies, that of a grandchild too; absent: its own. */
   readonly root?: string | undefined
+}
+
+/** How a world is opened in a `SharedStore`. */
+export interface SharedOpenOptions extends OpenOptions {
+  /** Take it from the holder that it has, whose commits are refused from then on. @default false */
+  readonly seize?: boolean | undefined
 }
 
 /**
@@ -194,4 +248,16 @@ export interface Store {
   delete(world: string): Promise<void>
   /** Closes everything that was opened. Idempotent. */
   close(): Promise<void>
+}
+
+/** A store whose worlds pass from holder to holder, and get letters while nobody holds them. */
+export interface SharedStore extends Store {
+  open(world: string, options?: SharedOpenOptions): Promise<SharedJournal>
+  /**
+   * Sends a letter. Resolves once it is durable.
+   * @throws `invalid-argument` for what is no line of well-formed text, or one of more than 4 MB
+   */
+  post(post: Post): Promise<void>
+  /** Calls a listener for each world that has got letters, in this process or another; soon, and perhaps more than once. */
+  on(event: 'letter', hear: (root: string, world: string) => void): () => void
 }

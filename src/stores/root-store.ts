@@ -180,11 +180,19 @@ export class RootStore implements Store {
   }
 
   #listRoot(root: string): readonly WorldInfo[] {
+    const open = this.#open.get(root)
+    // Of a root that is open here, this process has the lock.
+    const elsewhere = open === undefined ? this.#medium.holder(root) : undefined
+    const held = (name: string): Pick<WorldInfo, 'heldBy'> => {
+      const heldBy = elsewhere ?? open?.ownerOf(name)
+      return heldBy === undefined ? {} : { heldBy }
+    }
     try {
-      return this.#view(root, (database) => database.list())
+      return this.#view(root, (database) => database.list()).map((info) => ({ ...info, ...held(info.name) }))
     } catch (error) {
       if (!(error instanceof EntiaError)) throw error
-      return [{ name: root, tick: undefined, sizeBytes: this.#medium.sizeBytes(root), unreadable: error }]
+      const sizeBytes = this.#medium.sizeBytes(root)
+      return [{ name: root, tick: undefined, sizeBytes, unreadable: error, ...held(root) }]
     }
   }
 

@@ -1,6 +1,7 @@
+import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { createPrivately, FileIdentity } from './files.ts'
-import { type LockOwner, lockedError, readLockFile, removeLockFile, writeLockFile } from './lock-owner.ts'
+import { type LockOwner, lockedError, readLockFile, removeLockFile, unknownOwner, writeLockFile } from './lock-owner.ts'
 import { isBusy } from './sqlite-connection.ts'
 
 /** Long enough for a process that only looks whether the lock is taken, short enough not to count as waiting. */
@@ -39,6 +40,22 @@ export class SqliteLock {
       if (found.isInPlace) return new SqliteLock(path, db)
       db.close()
       if (tries === maxTries) throw lockedError(root, undefined, `${path}.sqlite`)
+    }
+  }
+
+  /** Who has the lock, as far as it is noted. Looking takes nothing: who comes meanwhile waits for a moment. */
+  static holder(path: string): LockOwner | undefined {
+    // Who closes removes the file; it is left only where a process was killed.
+    if (!existsSync(`${path}.held`)) return undefined
+    const db = new DatabaseSync(`${path}.held`)
+    try {
+      db.exec('PRAGMA busy_timeout = 0; BEGIN; SELECT 1 FROM sqlite_schema')
+      return undefined
+    } catch (error) {
+      if (isBusy(error)) return readLockFile(`${path}.lock`) ?? unknownOwner
+      throw error
+    } finally {
+      db.close()
     }
   }
 

@@ -67,6 +67,10 @@ export class SqliteMedium implements Medium {
     return db === undefined ? this.open(root) : new SqliteDatabase(db, this.#place(root), () => undefined)
   }
 
+  holder(root: string): LockOwner | undefined {
+    return explaining(`${this.#path(root)}.held`, () => SqliteLock.holder(this.#path(root)))
+  }
+
   passTo(root: string, owner: LockOwner): void {
     writeLockFile(`${this.#path(root)}.lock`, owner)
   }

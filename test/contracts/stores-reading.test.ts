@@ -124,6 +124,18 @@ describe('reading without holding a file', () => {
     await expect(sqlite().open('a')).rejects.toMatchObject({ code: 'world-locked', details: { holder: 'another' } })
   })
 
+  it('says who holds what, as long as that process lives', async () => {
+    const { kill } = await held()
+    const store = sqlite()
+    await (await store.open('mine', { holder: 'myself' })).commit({ snapshot: snapshot(0) })
+    expect(await store.list()).toMatchObject([
+      { name: 'a', tick: 0, heldBy: { holder: 'another' } },
+      { name: 'mine', heldBy: { holder: 'myself', pid: process.pid } },
+    ])
+    await kill()
+    expect((await store.list())[0]).not.toHaveProperty('heldBy')
+  })
+
   it('gives what a process that was killed had committed, and leaves no file behind', async () => {
     const { kill } = await held()
     await kill()

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { memoryStore, sqliteStore, type Store } from 'entia'
-import type { JournalRow, WorldJournal } from 'entia/stores'
+import type { JournalRow, WorldInfo, WorldJournal } from 'entia/stores'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
@@ -26,6 +26,15 @@ function rows(from: number, to: number): JournalRow[] {
 
 function snapshot(tick: number) {
   return { tick, lines: [`{"world":${tick}}`, '{"entity":1}'] }
+}
+
+/** What the store lists, without those who have it open. */
+async function listed(store: Store): Promise<readonly WorldInfo[]> {
+  const infos = await store.list()
+  return infos.map((info) => {
+    const { heldBy: _, ...rest } = info
+    return rest
+  })
 }
 
 describe.each(stores)('a store in $name', ({ make }) => {
@@ -95,7 +104,7 @@ describe.each(stores)('a store in $name', ({ make }) => {
       await journal.commit({ snapshot: snapshot(2) })
       const expected = { snapshot: snapshot(2), rows: rows(3, 3) }
       const kept = [...expected.snapshot.lines, ...expected.rows.map(({ line }) => line)].join('')
-      expect(await store.list()).toEqual([{ name: 'a', tick: 3, sizeBytes: kept.length }])
+      expect(await listed(store)).toEqual([{ name: 'a', tick: 3, sizeBytes: kept.length }])
       expect(await journal.load()).toEqual(expected)
       expect(await journal.recording()).toEqual(expected)
     })
@@ -333,7 +342,7 @@ describe.each(stores)('a store in $name', ({ make }) => {
       await openWritten('a')
       await (await openWritten('é', { root: 'a' })).close()
       const sizeBytes = [...snapshot(0).lines, ...rows(1, 3).map(({ line }) => line)].join('').length
-      expect(await store.list()).toEqual([
+      expect(await listed(store)).toEqual([
         { name: 'a', tick: 3, sizeBytes },
         { name: 'b', tick: 3, sizeBytes },
         { name: 'é', root: 'a', tick: 3, sizeBytes },
@@ -343,7 +352,7 @@ describe.each(stores)('a store in $name', ({ make }) => {
     it('counts bytes, not characters', async () => {
       const journal = await store.open('a')
       await journal.commit({ snapshot: { tick: 7, lines: ['é', '世'] } })
-      expect(await store.list()).toEqual([{ name: 'a', tick: 7, sizeBytes: 5 }])
+      expect(await listed(store)).toEqual([{ name: 'a', tick: 7, sizeBytes: 5 }])
     })
   })
 

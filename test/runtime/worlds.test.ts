@@ -252,6 +252,25 @@ describe('at the next start', () => {
     expect(second.all.openCount).toBe(1)
     expect((await second.world('busy').attach()).text).toBe('Heard: hold')
   })
+
+  it('those that another program has open stay there', async () => {
+    const path = await folder()
+    held.gate = gate()
+    const first = shops(sqliteStore({ folder: path }))
+    await first.world('busy').message('hold')
+    await turns()
+    const warnings: unknown[] = []
+    const hear = (warning: unknown): void => void warnings.push(warning)
+    process.on('warning', hear)
+    onTestFinished(() => void process.off('warning', hear))
+
+    const second = shops(sqliteStore({ folder: path }))
+    await second.all.ready()
+    await turns()
+    expect(second.all.openCount).toBe(0)
+    expect(warnings).toEqual([])
+    expect(await rejection(second.world('busy').message('and?'))).toMatchObject({ code: 'world-locked' })
+  })
 })
 
 describe('what goes wrong in one world', () => {

@@ -239,7 +239,8 @@ class WorldsOfStore implements Worlds {
   /** Opens the worlds that had work in flight, ahead of all others. */
   async #openBusy(): Promise<void> {
     const known = await this.#store.list()
-    const busy = known.filter(({ isBusy, root }) => root === undefined && isBusy === true)
+    // What another process has open goes on there.
+    const busy = known.filter((info) => info.root === undefined && info.isBusy === true && info.heldBy === undefined)
     const opened = busy.map(({ name }) =>
       this.#open.use(name, () => undefined).catch((error: unknown) => warn(name, error)),
     )
