@@ -72,7 +72,8 @@ export type { AskPart } from './runtime/ask/part.ts'
 export { worlds, type NamedWorld, type Worlds, type WorldsOptions } from './runtime/worlds/worlds.ts'
 
 // Run it, listen to it, and replay what was recorded.
-export { run, Runner } from './engine/loop/runner.ts'
+export { run } from './engine/loop/run.ts'
+export { Runner } from './engine/loop/runner.ts'
 export type { OpenRunnerOptions, RunnerOptions, RunnerStats } from './engine/loop/runner-options.ts'
 export { Host } from './engine/effects/host.ts'
 export { hostDefaults, type HostOptions, type ToolChangePolicy } from './engine/effects/host-options.ts'

@@ -32,7 +32,7 @@ interface ProcessParts extends Omit<WorkOwner, 'isDead'> {
   /** Made for this process: the source of its systems, and of the rest if the store has no such world. */
   readonly world: World
   readonly components: () => readonly Component[]
-  readonly seams: Pick<Required<HostSeams>, 'newRun' | 'began' | 'ticked' | 'ended' | 'held' | 'removed'>
+  readonly seams: Pick<Required<Omit<HostSeams, 'fleet'>>, 'newRun' | 'began' | 'ticked' | 'ended' | 'held' | 'removed'>
   readonly heard: (event: RunnerEvent) => void
   readonly replayed: ReplayedRun | undefined
 }
@@ -163,7 +163,7 @@ export class SimulatedProcess {
     return replayed?.host(hostOptions, this.#seams(), work) ?? new Host(hostOptions, this.#seams())
   }
 
-  #seams(): Required<HostSeams> {
+  #seams(): Required<Omit<HostSeams, 'fleet'>> {
     const { seams } = this.#parts
     return {
       newRun: seams.newRun,

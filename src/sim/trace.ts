@@ -1,6 +1,6 @@
 import { misuse } from './describe-value.ts'
 import { createHash, type Hash } from 'node:crypto'
-import { withoutContentOf } from '../engine/loop/journal-writer.ts'
+import { withoutContentOf } from '../engine/loop/stored-ticks.ts'
 import { cutText } from '../rules/text/cut-text.ts'
 import type { WorldEvent } from '../world/input.ts'
 import type { Json } from '../world/json.ts'

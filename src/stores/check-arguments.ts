@@ -1,8 +1,18 @@
 import { EntiaError } from '../world/entia-error.ts'
 import { shortly } from '../world/known-options.ts'
-import { checkOptions, countFromZero, flag, refuseMisfit, type ShapesOf, table, text } from '../world/option-shapes.ts'
+import {
+  checkOptions,
+  countFromZero,
+  filledText,
+  flag,
+  listOf,
+  refuseMisfit,
+  type ShapesOf,
+  table,
+  text,
+} from '../world/option-shapes.ts'
 import type { Append, Write } from './medium.ts'
-import type { Batch, TranscriptLine } from './port.ts'
+import type { Post, SharedBatch, TranscriptLine } from './port.ts'
 
 const transcriptSuffix = '.jsonl'
 
@@ -89,7 +99,7 @@ export function checkedAppend(key: string, lines: readonly TranscriptLine[], fro
   return { key, lines: copies, from }
 }
 
-const batchShapes: ShapesOf<Batch> = {
+const batchShapes: ShapesOf<SharedBatch> = {
   rows: {
     wanted: 'a list of { tick, line }',
     fits: (value) => Array.isArray(value) && Array.from(value, hasTick).every(Boolean),
@@ -99,6 +109,11 @@ const batchShapes: ShapesOf<Batch> = {
     fits: (value) => hasTick(value) && isIterable((value as { readonly lines?: unknown }).lines),
   },
   isBusy: flag,
+  taken: {
+    wanted: 'a list of ids of letters',
+    fits: (value) => Array.isArray(value) && value.every(countFromZero.fits),
+  },
+  sent: listOf(table),
 }
 
 function isIterable(value: unknown): boolean {
@@ -109,8 +124,31 @@ function hasTick(value: unknown): boolean {
   return typeof value === 'object' && value !== null && countFromZero.fits((value as { readonly tick?: unknown }).tick)
 }
 
+/** Longest letter, in bytes. What is longer is kept as a text, and the letter names it. */
+const maxLetterBytes = 4_000_000
+
+/** A copy of a letter. @throws `invalid-argument` */
+export function checkedPost({ id, line, root, world }: Post): Post {
+  assertName(world)
+  if (root !== undefined) assertName(root)
+  if (id !== undefined) refuseMisfit('post', 'id', id, filledText)
+  assertLine(line, `a letter to the world '${world}'`, { world })
+  const bytes = Buffer.byteLength(line)
+  if (bytes <= maxLetterBytes) return { id, line, root, world }
+  throw new EntiaError(
+    'invalid-argument',
+    `A letter to the world '${world}' must have at most ${maxLetterBytes} bytes, got ${bytes}. Keep it with ` +
+      'store.putText, and write where it is.',
+    { world, bytes },
+  )
+}
+
+export type CheckedBatch = Pick<Write, 'isBusy' | 'record' | 'rows' | 'snapshot' | 'taken' | 'world'> & {
+  readonly sent: readonly Post[]
+}
+
 /** A copy of a batch. The lines of its snapshot are read here. */
-export function checkedBatch(batch: Batch, world: string, record: boolean): Write {
+export function checkedBatch(batch: SharedBatch, world: string, record: boolean): CheckedBatch {
   checkOptions(`The batch of the world '${world}'`, batch, batchShapes)
   const rows = (batch.rows ?? []).map(({ tick, line }) => ({ tick, line }))
   const snapshot = batch.snapshot && { tick: batch.snapshot.tick, lines: [...batch.snapshot.lines] }
@@ -127,5 +165,6 @@ export function checkedBatch(batch: Batch, world: string, record: boolean): Writ
       },
     )
   }
-  return { world, rows, snapshot, record, isBusy: batch.isBusy }
+  const { isBusy, sent = [], taken = [] } = batch
+  return { world, rows, snapshot, record, isBusy, taken: [...taken], sent: sent.map(checkedPost) }
 }

@@ -1,4 +1,4 @@
-import type { JournalRow, LostTicks, StoredWorld, TranscriptHit, TranscriptLine, WorldInfo } from './port.ts'
+import type { JournalRow, Letter, LostTicks, StoredWorld, TranscriptHit, TranscriptLine, WorldInfo } from './port.ts'
 import type { LockOwner } from './lock-owner.ts'
 
 /** A copy of a batch, as a database writes it. */
@@ -9,6 +9,18 @@ export interface Write {
   /** Whether the rows and the oldest snapshot stay when a snapshot comes. */
   readonly record: boolean
   readonly isBusy: boolean | undefined
+  readonly epoch: number
+  /** The first of its holder: it enters the epoch. */
+  readonly isFirst: boolean
+  readonly taken: readonly number[]
+  readonly sent: readonly LetterTo[]
+}
+
+/** A letter for a world of the same root. */
+export interface LetterTo {
+  readonly world: string
+  readonly line: string
+  readonly id: string | undefined
 }
 
 export interface KeptText {
@@ -23,6 +35,11 @@ export interface JournalHead {
   readonly newestSnapshot: number
   /** Tick of the newest row or snapshot. */
   readonly tick: number
+}
+
+export interface Holding {
+  readonly epoch: number
+  readonly wakeAtMs: number | undefined
 }
 
 /** Lines for a transcript, as copies, and the place of the first of them. */
@@ -50,7 +67,13 @@ export interface Database {
   head(world: string): JournalHead | undefined
   lostTicks(world: string): LostTicks | undefined
   /** Writes all or, if it throws, nothing. */
-  write(writes: readonly Write[], texts: readonly KeptText[]): void
+  write(writes: readonly Write[], texts: readonly KeptText[], letters?: readonly LetterTo[]): void
+  /** The epoch of the last holder that has written, and when the world is due; 0: it was never written. */
+  holding(world: string): Holding
+  /** Enters when a world is due that nobody holds; `undefined`: not by itself. */
+  park(world: string, wakeAtMs: number | undefined): void
+  /** The oldest letters that wait for a world. */
+  letters(world: string, limit: number): readonly Letter[]
   read(world: string, from: 'newest' | 'oldest'): StoredWorld | undefined
   /** From the newest snapshot at or before `from`, up to `to`; `undefined` if no snapshot is so old. */
   readPart(world: string, from: number, to: number): StoredWorld | undefined
@@ -63,6 +86,8 @@ export interface Database {
 
 /** Where the databases of root worlds are: all that the two stores differ in. */
 export interface Medium {
+  /** Other processes may write to its databases. */
+  readonly isShared: boolean
   has(root: string): boolean
   roots(): readonly string[]
   /** Makes the database if absent. Without an owner it is only read, and closed at once. @throws `world-locked` */

@@ -1,11 +1,21 @@
-import type { Append, Database, JournalHead, KeptText, Medium, Transcripts, Write } from './medium.ts'
+import type {
+  Append,
+  Database,
+  Holding,
+  JournalHead,
+  KeptText,
+  LetterTo,
+  Medium,
+  Transcripts,
+  Write,
+} from './medium.ts'
 import { assertReached, assertRepeated } from './order.ts'
-import type { JournalRow, Store, StoredWorld, TranscriptHit, WorldInfo } from './port.ts'
+import type { JournalRow, Letter, SharedStore, StoredWorld, TranscriptHit, WorldInfo } from './port.ts'
 import { storeOnDemand } from './store-on-demand.ts'
 import type { TranscriptIndex } from './transcript-index.ts'
 
 /** A store that lasts as long as the object. It keeps text, so that what is loaded is what was committed. */
-export function memoryStore(): Store {
+export function memoryStore(): SharedStore {
   return storeOnDemand(async () => new MemoryMedium())
 }
 
@@ -17,7 +27,12 @@ interface Kept {
   readonly isBusy: boolean | undefined
 }
 
+interface Waiting extends LetterTo {
+  readonly number: number
+}
+
 class MemoryMedium implements Medium {
+  readonly isShared = false
   readonly #databases = new Map<string, MemoryDatabase>()
 
   has(root: string): boolean {
@@ -57,6 +72,9 @@ class MemoryDatabase implements Database {
   readonly #root: string
   readonly #worlds = new Map<string, Kept>()
   readonly #texts = new Map<string, string>()
+  readonly #holdings = new Map<string, Holding>()
+  readonly #letters = new Map<string, Waiting[]>()
+  #letterCount = 0
 
   constructor(root: string) {
     this.#root = root
@@ -73,13 +91,46 @@ class MemoryDatabase implements Database {
 
   lostTicks(): undefined {}
 
-  write(writes: readonly Write[], texts: readonly KeptText[]): void {
-    for (const { world, rows, snapshot, record, isBusy } of writes) {
+  write(writes: readonly Write[], texts: readonly KeptText[], letters: readonly LetterTo[] = []): void {
+    for (const write of writes) this.#write(write)
+    for (const { key, text } of texts) this.#texts.set(key, text)
+    for (const letter of letters) this.#enter(letter)
+  }
+
+  holding(world: string): Holding {
+    return this.#holdings.get(world) ?? { epoch: 0, wakeAtMs: undefined }
+  }
+
+  park(world: string, wakeAtMs: number | undefined): void {
+    this.#holdings.set(world, { ...this.holding(world), wakeAtMs })
+  }
+
+  letters(world: string, limit: number): readonly Letter[] {
+    const waiting = this.#letters.get(world) ?? []
+    return waiting.slice(0, limit).map(({ line, number }) => ({ id: number, line }))
+  }
+
+  #write({ world, rows, snapshot, record, isBusy, epoch, isFirst, taken, sent }: Write): void {
+    if (isFirst) this.#holdings.set(world, { epoch, wakeAtMs: undefined })
+    if (rows.length > 0 || snapshot) {
       const kept: Kept = { ...(this.#worlds.get(world) ?? { snapshots: [], rows: [] }), isBusy }
       for (const row of rows) kept.rows.push(row)
       this.#worlds.set(world, snapshot ? replaced(kept, snapshot, record) : kept)
     }
-    for (const { key, text } of texts) this.#texts.set(key, text)
+    const waiting = this.#letters.get(world)
+    if (waiting && taken.length > 0) {
+      const left = waiting.filter(({ number }) => !taken.includes(number))
+      if (left.length === 0) this.#letters.delete(world)
+      else this.#letters.set(world, left)
+    }
+    for (const letter of sent) this.#enter(letter)
+  }
+
+  #enter(letter: LetterTo): void {
+    const waiting = this.#letters.get(letter.world) ?? []
+    if (letter.id !== undefined && waiting.some(({ id }) => id === letter.id)) return
+    waiting.push({ ...letter, number: ++this.#letterCount })
+    this.#letters.set(letter.world, waiting)
   }
 
   read(world: string, from: 'newest' | 'oldest'): StoredWorld | undefined {
@@ -99,17 +150,23 @@ class MemoryDatabase implements Database {
   }
 
   remove(world: string): boolean {
-    return this.#worlds.delete(world)
+    const hadLetters = this.#letters.delete(world)
+    return this.#worlds.delete(world) || hadLetters
   }
 
   list(): readonly WorldInfo[] {
-    return [...this.#worlds].map(([name, { snapshots, rows, isBusy }]) => {
+    return [...new Set([...this.#worlds.keys(), ...this.#letters.keys()])].map((name) => {
+      const { isBusy, rows = [], snapshots = [] } = this.#worlds.get(name) ?? {}
       const lines = [...snapshots.flatMap((snapshot) => snapshot.lines), ...rows.map((row) => row.line)]
+      const letters = this.#letters.get(name)?.length
+      const { wakeAtMs } = this.holding(name)
       return {
         name,
         root: name === this.#root ? undefined : this.#root,
         tick: this.head(name)?.tick,
         isBusy,
+        ...(letters !== undefined && { letters }),
+        ...(wakeAtMs !== undefined && { wakeAtMs }),
         sizeBytes: lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0),
       }
     })

@@ -1,9 +1,15 @@
 import { EntiaError } from '../world/entia-error.ts'
 import { checkedBatch } from './check-arguments.ts'
 import { type LockOwner, lockedError } from './lock-owner.ts'
-import type { Database, JournalHead, KeptText, Transcripts, Write } from './medium.ts'
+import type { Database, JournalHead, KeptText, LetterTo, Transcripts, Write } from './medium.ts'
 import { advance, assertContiguous } from './order.ts'
-import type { Batch, LostTicks, OpenOptions, StoredWorld, WorldJournal } from './port.ts'
+import type { Letter, LostTicks, Post, SharedBatch, SharedJournal, SharedOpenOptions, StoredWorld } from './port.ts'
+
+interface OpenDatabaseParts {
+  /** Worlds have got letters that are durable. */
+  readonly onLetters: (worlds: readonly string[]) => void
+  readonly onUnused: () => void
+}
 
 /** An open database and its open worlds. It is closed once no world of it is open and no text or transcript is in use. */
 export class OpenDatabase {
@@ -14,9 +20,12 @@ export class OpenDatabase {
   #lastTranscriptWork: Promise<unknown> = Promise.resolve()
   readonly #onUnused: () => void
 
-  constructor(database: Database, onUnused: () => void) {
+  readonly #root: string
+
+  constructor(root: string, database: Database, { onLetters, onUnused }: OpenDatabaseParts) {
+    this.#root = root
     this.database = database
-    this.#commits = new GroupCommit(database)
+    this.#commits = new GroupCommit(database, onLetters)
     this.#onUnused = onUnused
   }
 
@@ -24,16 +33,39 @@ export class OpenDatabase {
     return this.#worlds.size > 0
   }
 
-  open(name: string, owner: LockOwner, { record = false }: OpenOptions): WorldJournal {
-    this.assertFree(name)
+  open(name: string, owner: LockOwner, { record = false, seize = false }: SharedOpenOptions): SharedJournal {
+    const held = this.#worlds.get(name)
+    if (!seize) this.assertFree(name)
     const onClosed = (): void => {
-      this.#worlds.delete(name)
+      if (this.#worlds.get(name) === world) this.#worlds.delete(name)
       this.#closeIfUnused()
     }
     const { database } = this
-    const world = new OpenWorld({ name, owner, record, database, commits: this.#commits, onClosed })
+    const { epoch: writtenIn } = database.holding(name)
+    const epoch = Math.max(writtenIn, held?.epoch ?? 0) + 1
+    const world = new OpenWorld({
+      name,
+      root: this.#root,
+      owner,
+      record,
+      epoch,
+      database,
+      commits: this.#commits,
+      onClosed,
+    })
+    held?.fence()
     this.#worlds.set(name, world)
     return world
+  }
+
+  /** Sends a letter to a world of this root. */
+  post(letter: LetterTo): Promise<void> {
+    return this.#using(this.#commits.post(letter))
+  }
+
+  /** The worlds that are open. */
+  get names(): readonly string[] {
+    return [...this.#worlds.keys()]
   }
 
   putText(text: KeptText): Promise<void> {
@@ -86,6 +118,8 @@ export class OpenDatabase {
 
 interface OpenWorldParts {
   readonly name: string
+  readonly root: string
+  readonly epoch: number
   readonly owner: LockOwner
   readonly record: boolean
   readonly database: Database
@@ -93,15 +127,19 @@ interface OpenWorldParts {
   readonly onClosed: () => void
 }
 
-class OpenWorld implements WorldJournal {
+class OpenWorld implements SharedJournal {
   readonly name: string
+  readonly epoch: number
   readonly owner: LockOwner
   readonly lost: LostTicks | undefined
   readonly #parts: OpenWorldParts
   #closing: Promise<void> | undefined
+  #isFenced = false
+  #hasWritten = false
 
   constructor(parts: OpenWorldParts) {
     this.name = parts.name
+    this.epoch = parts.epoch
     this.owner = parts.owner
     this.lost = lostTicks(parts)
     this.#parts = parts
@@ -115,23 +153,57 @@ class OpenWorld implements WorldJournal {
     return this.#read('oldest')
   }
 
-  async commit(batch: Batch): Promise<void> {
+  async commit(batch: SharedBatch): Promise<void> {
     this.#assertOpen()
-    const { commits, record } = this.#parts
-    const write = checkedBatch(batch, this.name, record)
-    if (write.rows.length === 0 && !write.snapshot) return commits.settled()
-    return commits.commit(write)
+    const { commits, record, root } = this.#parts
+    const { sent, ...checked } = checkedBatch(batch, this.name, record)
+    const letters = sent.map((post) => ofRoot(root, post))
+    const isNothing = checked.rows.length + checked.taken.length + letters.length === 0 && !checked.snapshot
+    if (isNothing) return commits.settled()
+    await commits.commit({ ...checked, sent: letters, epoch: this.epoch, isFirst: !this.#hasWritten }, () =>
+      this.#assertHeld(),
+    )
+    this.#hasWritten = true
   }
 
-  close(): Promise<void> {
-    this.#closing ??= this.#parts.commits.settled().then(this.#parts.onClosed)
+  async letters(limit = Infinity): Promise<readonly Letter[]> {
+    this.#assertOpen()
+    const { commits, database } = this.#parts
+    await commits.settled()
+    this.#assertHeld()
+    return database.letters(this.name, limit)
+  }
+
+  close({ wakeAtMs }: { readonly wakeAtMs?: number | undefined } = {}): Promise<void> {
+    this.#closing ??= this.#close(wakeAtMs)
     return this.#closing
+  }
+
+  /** Another holder has it from now on. */
+  fence(): void {
+    this.#isFenced = true
+  }
+
+  async #close(wakeAtMs: number | undefined): Promise<void> {
+    const { commits, database, onClosed } = this.#parts
+    await commits.settled()
+    try {
+      const isDue = wakeAtMs !== undefined || database.holding(this.name).wakeAtMs !== undefined
+      if (isDue && !this.#isFenced) database.park(this.name, wakeAtMs)
+    } finally {
+      onClosed()
+    }
+  }
+
+  #assertHeld(): void {
+    if (this.#isFenced) throw fencedError(this.name, this.epoch)
   }
 
   async #read(from: 'newest' | 'oldest'): Promise<StoredWorld | undefined> {
     this.#assertOpen()
     const { commits, database } = this.#parts
     await commits.settled()
+    this.#assertHeld()
     const stored = database.read(this.name, from)
     if (stored) assertContiguous(this.name, stored, database.place)
     return stored
@@ -155,24 +227,53 @@ function lostTicks({ database, name }: OpenWorldParts): LostTicks | undefined {
   }
 }
 
+/** @throws `invalid-argument` for a world of another root */
+export function ofRoot(root: string, { id, line, root: other, world }: Post): LetterTo {
+  if ((other ?? world) === root) return { id, line, world }
+  throw new EntiaError(
+    'invalid-argument',
+    `A world of '${root}' cannot send a letter to the world '${world}' of '${other ?? world}' with its commit: each root has ` +
+      'a database of its own here. Send it with store.post.',
+    { world, root: other ?? world },
+  )
+}
+
+function fencedError(world: string, epoch: number): EntiaError {
+  return new EntiaError(
+    'world-fenced',
+    `The world '${world}' has another holder by now: what its holder of epoch ${epoch} commits is refused. It goes on there; ` +
+      'nothing is to be done here.',
+    { world, epoch },
+  )
+}
+
 interface Waiting<T> extends Pick<PromiseWithResolvers<void>, 'resolve' | 'reject'> {
   readonly what: T
+  /** Throws if it may not be written any more. */
+  readonly check?: (() => void) | undefined
 }
 
 /** Collects what is written to a database in one turn of the event loop and writes it in one transaction at its end. */
 export class GroupCommit {
   readonly #database: Database
+  readonly #onLetters: (worlds: readonly string[]) => void
   #writes: Waiting<Write>[] = []
   #texts: Waiting<KeptText>[] = []
+  #letters: Waiting<LetterTo>[] = []
   #turn: Promise<void> | undefined
 
-  constructor(database: Database) {
+  constructor(database: Database, onLetters: (worlds: readonly string[]) => void) {
     this.#database = database
+    this.#onLetters = onLetters
   }
 
-  /** Resolves once it is written. Writes keep the order of the calls. */
-  commit(write: Write): Promise<void> {
-    return this.#atEndOfTurn(this.#writes, write)
+  /** Resolves once it is written. Writes keep the order of the calls. @param check throws if it may not be written any more */
+  commit(write: Write, check?: () => void): Promise<void> {
+    return this.#atEndOfTurn(this.#writes, write, check)
+  }
+
+  post(letter: LetterTo): Promise<void> {
+    return this.#atEndOfTurn(this.#letters, letter)
   }
 
   /** Resolves once it is written. The last of several texts under one key stays. */
@@ -184,37 +285,43 @@ export class GroupCommit {
     return this.#turn ?? Promise.resolve()
   }
 
-  #atEndOfTurn<T>(waiting: Waiting<T>[], what: T): Promise<void> {
+  #atEndOfTurn<T>(waiting: Waiting<T>[], what: T, check?: () => void): Promise<void> {
     this.#turn ??= new Promise((resolve) => {
       setImmediate(() => {
         this.#flush()
         resolve()
       })
     })
-    return new Promise((resolve, reject) => waiting.push({ what, resolve, reject }))
+    return new Promise((resolve, reject) => waiting.push({ what, check, resolve, reject }))
   }
 
   #flush(): void {
     const writes = this.#inOrder(this.#writes)
     const texts = this.#texts
+    const letters = this.#letters
     this.#writes = []
     this.#texts = []
+    this.#letters = []
     this.#turn = undefined
-    const together = [...writes, ...texts]
+    const together = [...writes, ...texts, ...letters]
     try {
-      if (together.length > 0) this.#database.write(writes.map(whatOf), texts.map(whatOf))
+      if (together.length > 0) this.#database.write(writes.map(whatOf), texts.map(whatOf), letters.map(whatOf))
     } catch (error) {
       for (const { reject } of together) reject(error)
       return
     }
     for (const { resolve } of together) resolve()
+    const sent = [...letters.map(whatOf), ...writes.flatMap(({ what }) => what.sent)]
+    if (sent.length > 0) this.#onLetters([...new Set(sent.map(({ world }) => world))])
   }
 
   /** Refuses what is out of order before anything is written, so that the rest of the transaction does not fail with it. */
   #inOrder(waiting: readonly Waiting<Write>[]): Waiting<Write>[] {
     const heads = new Map<string, JournalHead>()
-    return waiting.filter(({ what, reject }) => {
+    return waiting.filter(({ what, check, reject }) => {
       try {
+        check?.()
+        if (what.rows.length === 0 && !what.snapshot) return true
         heads.set(what.world, advance(heads.get(what.world) ?? this.#database.head(what.world), what))
         return true
       } catch (error) {

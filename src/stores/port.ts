@@ -119,13 +119,13 @@ export interface WorldJournal {
 /** A world of a `SharedStore`, opened for writing. */
 export interface SharedJournal extends WorldJournal {
   /**
-   * How many holders the world has had, this one included. Each commit is refused with `world-fenced`, which is final, once
-   * the world has been seized: it has a later holder, who went on from what was committed before.
+   * Higher than that of every earlier holder that has committed anything. Once the world has been seized, each commit is
+   * refused with `world-fenced`, which is final: a later holder went on from what was committed before.
    */
   readonly epoch: number
   commit(batch: SharedBatch): Promise<void>
-  /** Letters that wait for the world, in the order of their ids. @param after only those behind this id. @default all */
-  letters(after?: number): Promise<readonly Letter[]>
+  /** Letters that wait for the world, in the order of their ids. @param limit the oldest so many. @default all */
+  letters(limit?: number): Promise<readonly Letter[]>
   /** @param options `wakeAtMs`: the world is due to be opened at that instant, in milliseconds since 1970 */
   close(options?: { readonly wakeAtMs?: number | undefined }): Promise<void>
 }
@@ -168,7 +168,10 @@ export interface OpenOptions {
 
 /** How a world is opened in a `SharedStore`. */
 export interface SharedOpenOptions extends OpenOptions {
-  /** Take it from the holder that it has, whose commits are refused from then on. @default false */
+  /**
+   * Take it from the holder that it has, whose commits are refused from then on. Files are locked by the operating system: a
+   * world in them that another process holds is `world-locked` all the same. @default false
+   */
   readonly seize?: boolean | undefined
 }
 

@@ -1,40 +1,47 @@
 import { EntiaError } from '../world/entia-error.ts'
-import { listOf, refuseMisfit, table, text as textShape } from '../world/option-shapes.ts'
+import { callback, listOf, refuseMisfit, table, text as textShape } from '../world/option-shapes.ts'
 import {
   assertName,
   assertTextKey,
   assertWellFormed,
   assertWhole,
   checkedAppend,
+  checkedPost,
   namesInTranscriptKey,
 } from './check-arguments.ts'
 import { type LockOwner, lockOwner } from './lock-owner.ts'
 import type { Database, Medium, Transcripts } from './medium.ts'
-import { OpenDatabase } from './open-database.ts'
+import { OpenDatabase, ofRoot } from './open-database.ts'
 import type {
-  OpenOptions,
+  Post,
   ReadOptions,
-  Store,
+  SharedJournal,
+  SharedOpenOptions,
+  SharedStore,
   StoredWorld,
   TranscriptHit,
   TranscriptLine,
   WorldInfo,
-  WorldJournal,
 } from './port.ts'
 import { assertContiguous } from './order.ts'
 import { searchWords } from './search-words.ts'
 
+/** How often letters that other processes have sent are looked for. */
+const lookEachMs = 1_000
+
 /** The store over any medium: one database a root world, open as long as one of its worlds is. */
-export class RootStore implements Store {
+export class RootStore implements SharedStore {
   readonly #medium: Medium
   readonly #open = new Map<string, OpenDatabase>()
+  readonly #hearers = new Set<(root: string, world: string) => void>()
+  #looking: NodeJS.Timeout | undefined
   #closing: Promise<void> | undefined
 
   constructor(medium: Medium) {
     this.#medium = medium
   }
 
-  async open(world: string, options: OpenOptions = {}): Promise<WorldJournal> {
+  async open(world: string, options: SharedOpenOptions = {}): Promise<SharedJournal> {
     const root = options.root ?? world
     assertName(world)
     assertName(root)
@@ -43,6 +50,28 @@ export class RootStore implements Store {
     const open = this.#open.get(root)
     if (open?.hasOpenWorlds === false) this.#medium.passTo(root, owner)
     return (open ?? this.#openDatabase(root, owner)).open(world, owner, options)
+  }
+
+  async post(post: Post): Promise<void> {
+    const { root = post.world, ...letter } = checkedPost(post)
+    this.#assertOpen()
+    const open = this.#open.get(root)
+    if (open) return open.post(ofRoot(root, { ...letter, root }))
+    const write = (database: Database): void => database.write([], [], [ofRoot(root, { ...letter, root })])
+    // Who holds the root elsewhere is not asked: letters are entered beside what it commits.
+    if (this.#medium.has(root)) this.#view(root, write)
+    else this.#look(root, write)
+    this.#announce(root, [post.world])
+  }
+
+  on(_: 'letter', hear: (root: string, world: string) => void): () => void {
+    refuseMisfit('store.on', 'hear', hear, callback)
+    this.#hearers.add(hear)
+    this.#listenToOthers()
+    return () => {
+      this.#hearers.delete(hear)
+      this.#listenToOthers()
+    }
   }
 
   async read(world: string, options: ReadOptions = {}): Promise<StoredWorld | undefined> {
@@ -150,8 +179,25 @@ export class RootStore implements Store {
   }
 
   close(): Promise<void> {
+    clearInterval(this.#looking)
     this.#closing ??= Promise.all([...this.#open.values()].map((open) => open.close())).then(() => undefined)
     return this.#closing
+  }
+
+  #announce(root: string, worlds: readonly string[]): void {
+    for (const world of worlds) for (const hear of this.#hearers) hear(root, world)
+  }
+
+  /** Letters that other processes send are looked for as long as somebody listens. */
+  #listenToOthers(): void {
+    const isWanted = this.#hearers.size > 0 && this.#medium.isShared && this.#closing === undefined
+    if (isWanted === (this.#looking !== undefined)) return
+    clearInterval(this.#looking)
+    this.#looking = undefined
+    if (!isWanted) return
+    this.#looking = setInterval(() => {
+      for (const [root, open] of this.#open) this.#announce(root, open.names)
+    }, lookEachMs).unref()
   }
 
   #assertOpen(): void {
@@ -161,10 +207,11 @@ export class RootStore implements Store {
 
   #openDatabase(root: string, owner: LockOwner): OpenDatabase {
     const database = this.#medium.open(root, owner)
-    const open = new OpenDatabase(database, () => {
+    const onUnused = (): void => {
       this.#open.delete(root)
       database.close()
-    })
+    }
+    const open = new OpenDatabase(root, database, { onLetters: (worlds) => this.#announce(root, worlds), onUnused })
     this.#open.set(root, open)
     return open
   }

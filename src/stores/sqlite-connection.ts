@@ -123,7 +123,7 @@ function beginNew(db: DatabaseSync): void {
 function prepareSchema(db: DatabaseSync, file: string, root: string): void {
   if (isEmpty(db)) {
     db.exec(`${newSchema}; PRAGMA user_version = ${schemaVersion}`)
-    db.prepare('INSERT INTO worlds VALUES (0, ?)').run(encodeName(root))
+    db.prepare('INSERT INTO worlds (id, name) VALUES (0, ?)').run(encodeName(root))
     return
   }
   const version = checkSchema(db, file, root)

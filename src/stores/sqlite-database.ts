@@ -1,10 +1,10 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { EntiaError } from '../world/entia-error.ts'
 import { lazily } from '../world/lazily.ts'
-import type { JournalRow, LostTicks, StoredWorld, WorldInfo } from './port.ts'
+import type { JournalRow, LostTicks, StoredWorld, WorldInfo, Letter } from './port.ts'
 import { decodeName, encodeName } from './file-name.ts'
 import { FileIdentity } from './files.ts'
-import type { Database, JournalHead, KeptText, Transcripts, Write } from './medium.ts'
+import type { Database, JournalHead, KeptText, Transcripts, Write, Holding, LetterTo } from './medium.ts'
 import { NewestTicks } from './newest-ticks.ts'
 import { damaged, explaining, inTransaction } from './sqlite-connection.ts'
 import { TranscriptFolder } from './transcript-folder.ts'
@@ -64,16 +64,17 @@ export class SqliteDatabase implements Database {
     return newestTick === undefined || (tick ?? -1) >= newestTick ? undefined : { tick, newestTick }
   }
 
-  write(writes: readonly Write[], texts: readonly KeptText[]): void {
+  write(writes: readonly Write[], texts: readonly KeptText[], letters: readonly LetterTo[] = []): void {
     if (this.#gone !== undefined) throw this.#gone
     this.#transaction(() => {
       for (const write of writes) this.#write(write)
       for (const { key, text } of texts) this.#statements.putText.run(key, text)
+      for (const letter of letters) this.#enter(letter)
     })
     // After the commit: what was written to a file that had gone by then is not durable.
     this.#assertInPlace()
     for (const { world, rows, snapshot } of writes) {
-      this.#newest.note(world, Math.max(rows.at(-1)?.tick ?? 0, snapshot?.tick ?? 0))
+      if (rows.length > 0 || snapshot) this.#newest.note(world, Math.max(rows.at(-1)?.tick ?? 0, snapshot?.tick ?? 0))
     }
   }
 
@@ -94,6 +95,28 @@ export class SqliteDatabase implements Database {
     })
   }
 
+  holding(world: string): Holding {
+    return explaining(this.place, () => {
+      const row = this.#statements.holding.get(encodeName(world))
+      const wakeAtMs = row?.['wake_at']
+      return { epoch: Number(row?.['epoch'] ?? 0), wakeAtMs: typeof wakeAtMs === 'number' ? wakeAtMs : undefined }
+    })
+  }
+
+  park(world: string, wakeAtMs: number | undefined): void {
+    this.#transaction(() => {
+      const id = this.#find(world).id ?? this.#addWorld(world)
+      this.#statements.park.run(wakeAtMs ?? null, id)
+    })
+  }
+
+  letters(world: string, limit: number): readonly Letter[] {
+    return explaining(this.place, () => {
+      const rows = this.#statements.letters.all(encodeName(world), Math.min(limit, Number.MAX_SAFE_INTEGER))
+      return rows.map((row) => ({ id: row['id'] as number, line: row['line'] as string }))
+    })
+  }
+
   text(key: string): string | undefined {
     return explaining(this.place, () => this.#statements.text.get(key)?.['text'] as string | undefined)
   }
@@ -105,6 +128,7 @@ export class SqliteDatabase implements Database {
       this.#transaction(() => {
         this.#statements.dropRows.run(id, id, 2 ** 40 - 1)
         this.#statements.dropSnapshots.run(id, -1, Number.MAX_SAFE_INTEGER)
+        this.#statements.dropLetters.run(id)
         this.#statements.dropWorld.run(id)
       })
       this.#newest.forget(world)
@@ -114,15 +138,18 @@ export class SqliteDatabase implements Database {
 
   list(): readonly WorldInfo[] {
     return explaining(this.place, () =>
-      this.#statements.list.all().flatMap((row) => {
+      this.#statements.list.all().flatMap((row): readonly WorldInfo[] => {
         const name = decodeName(row['name'] as string) ?? ''
         const head = this.#headOf(name, row)
         const root = name === this.#root ? undefined : this.#root
-        if (!head) return []
+        const letters = row['letters'] as number
+        const wakeAtMs = row['wake_at']
+        const due = { ...(letters > 0 && { letters }), ...(typeof wakeAtMs === 'number' && { wakeAtMs }) }
+        if (!head) return letters === 0 ? [] : [{ name, root, tick: undefined, ...due, sizeBytes: 0 }]
         const id = row['id'] as number
         const busy = this.#statements.busy.get(id, id, id, id)?.['busy']
         const isBusy = typeof busy === 'number' ? busy === 1 : undefined
-        return [{ name, root, tick: head.tick, isBusy, sizeBytes: row['size'] as number }]
+        return [{ name, root, tick: head.tick, isBusy, ...due, sizeBytes: row['size'] as number }]
       }),
     )
   }
@@ -150,9 +177,12 @@ export class SqliteDatabase implements Database {
   }
 
   /** Rows and snapshots that fall away go first, so that even a full disk has their room for what comes. */
-  #write({ world, rows, snapshot, record, isBusy }: Write): void {
+  #write({ world, rows, snapshot, record, isBusy, epoch, isFirst, taken, sent }: Write): void {
     const found = this.#find(world)
     const id = found.id ?? this.#addWorld(world)
+    if (isFirst) this.#statements.enterEpoch.run(epoch, id)
+    for (const letter of taken) this.#statements.takeLetter.run(letter, id)
+    for (const letter of sent) this.#enter(letter)
     const busy = isBusy === undefined ? null : Number(isBusy)
     if (snapshot) {
       const kept = record && found.head ? Math.min(found.head.oldestSnapshot, snapshot.tick - 1) : -1
@@ -165,6 +195,10 @@ export class SqliteDatabase implements Database {
     for (const { tick, line } of rows) {
       if (record || !snapshot || tick > snapshot.tick) this.#statements.addRow.run(id, tick, line, busy)
     }
+  }
+
+  #enter({ id, line, world }: LetterTo): void {
+    this.#statements.addLetter.run(this.#find(world).id ?? this.#addWorld(world), id ?? null, line)
   }
 
   #addWorld(world: string): number {
@@ -240,7 +274,8 @@ function prepare(db: DatabaseSync) {
       SELECT ${heads},
         (SELECT coalesce(sum(octet_length(line)), 0) FROM snapshots WHERE world = id) +
         (SELECT coalesce(sum(octet_length(line)), 0) FROM rows
-          WHERE place BETWEEN id << 40 AND id << 40 | 0xffffffffff) AS size
+          WHERE place BETWEEN id << 40 AND id << 40 | 0xffffffffff) AS size,
+        (SELECT count(*) FROM letters WHERE world = worlds.id) AS letters, wake_at
       FROM worlds
     `),
     // Of the newest tick: a row's, or, where a snapshot has taken its place, the snapshot's.
@@ -260,6 +295,15 @@ function prepare(db: DatabaseSync) {
       SELECT tick, line FROM rows
         WHERE place > (? << 40 | ?) AND place <= (? << 40 | ?) ORDER BY place
     `),
+    holding: db.prepare('SELECT epoch, wake_at FROM worlds WHERE name = ?'),
+    enterEpoch: db.prepare('UPDATE worlds SET epoch = ?, wake_at = NULL WHERE id = ?'),
+    park: db.prepare('UPDATE worlds SET wake_at = ? WHERE id = ?'),
+    letters: db.prepare(`
+      SELECT id, line FROM letters WHERE world = (SELECT id FROM worlds WHERE name = ?) ORDER BY id LIMIT ?
+    `),
+    addLetter: db.prepare('INSERT INTO letters (world, dedup, line) VALUES (?, ?, ?) ON CONFLICT DO NOTHING'),
+    takeLetter: db.prepare('DELETE FROM letters WHERE id = ? AND world = ?'),
+    dropLetters: db.prepare('DELETE FROM letters WHERE world = ?'),
     addWorld: db.prepare('INSERT INTO worlds (name) VALUES (?)'),
     addRow: db.prepare('INSERT INTO rows (place, line, busy) VALUES (? << 40 | ?, ?, ?)'),
     addSnapshotLine: db.prepare('INSERT INTO snapshots (world, tick, seq, line, busy) VALUES (?, ?, ?, ?, ?)'),

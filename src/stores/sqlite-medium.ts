@@ -24,6 +24,7 @@ export interface SqliteMediumOptions {
  * folder `.files` lie its transcripts, each under its key, so that those of two roots are never taken for each other.
  */
 export class SqliteMedium implements Medium {
+  readonly isShared = true
   readonly #options: SqliteMediumOptions
 
   constructor(options: SqliteMediumOptions) {

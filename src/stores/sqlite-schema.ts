@@ -18,6 +18,12 @@ const rowsTable = `
     busy INTEGER
   ) STRICT
 `
+/** What waits for worlds. Ids are never used again, since they are named by what takes a letter. */
+const lettersTable = `
+  CREATE TABLE letters (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, world INTEGER NOT NULL, dedup TEXT, line TEXT NOT NULL, UNIQUE (world, dedup)
+  ) STRICT
+`
 const textsTable = 'CREATE TABLE texts (key TEXT NOT NULL PRIMARY KEY, text TEXT NOT NULL) STRICT'
 
 /**
@@ -26,13 +32,16 @@ const textsTable = 'CREATE TABLE texts (key TEXT NOT NULL PRIMARY KEY, text TEXT
  * would read whole lines.
  */
 export const newSchema = `
-  CREATE TABLE worlds (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+  CREATE TABLE worlds (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, epoch INTEGER NOT NULL DEFAULT 0, wake_at INTEGER
+  ) STRICT;
   ${rowsTable};
   CREATE TABLE snapshots (
     world INTEGER NOT NULL, tick INTEGER NOT NULL, seq INTEGER NOT NULL, line TEXT NOT NULL, busy INTEGER,
     PRIMARY KEY (world, tick, seq)
   ) STRICT;
   ${textsTable};
+  ${lettersTable};
   PRAGMA application_id = ${applicationId};
 `
 
@@ -47,6 +56,11 @@ export const schemaSteps = [
   INSERT INTO rows (place, line) SELECT world << 40 | tick, line FROM rows_before ORDER BY world, tick;
   DROP TABLE rows_before;
   ALTER TABLE snapshots ADD COLUMN busy INTEGER;
+  `,
+  `
+  ALTER TABLE worlds ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE worlds ADD COLUMN wake_at INTEGER;
+  ${lettersTable};
   `,
 ]
 export const schemaVersion = schemaSteps.length + 1

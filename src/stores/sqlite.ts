@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { EntiaError } from '../world/entia-error.ts'
 import { storeOnDemand } from './store-on-demand.ts'
-import type { Store } from './port.ts'
+import type { SharedStore } from './port.ts'
 
 /** Options of `sqliteStore`. */
 export interface SqliteStoreOptions {
@@ -36,7 +36,7 @@ const optionsSchema = () =>
   })
 
 /** A store in a folder, on Node's own SQLite, which is loaded at first use. @throws `config-invalid` */
-export function sqliteStore(options: SqliteStoreOptions): Store {
+export function sqliteStore(options: SqliteStoreOptions): SharedStore {
   const checked = optionsSchema().safeParse(options)
   if (checked.success) {
     return storeOnDemand(async () => new (await import('./sqlite-medium.ts')).SqliteMedium(checked.data))

@@ -1,10 +1,10 @@
 import { listOf, refuseMisfit, table } from '../world/option-shapes.ts'
 import type { Medium } from './medium.ts'
-import type { Store } from './port.ts'
+import type { SharedStore } from './port.ts'
 
 /** A store whose code is loaded when it is first used, and kept. */
-export function storeOnDemand(open: () => Promise<Medium>): Store {
-  let store: Promise<Store> | undefined
+export function storeOnDemand(open: () => Promise<Medium>): SharedStore {
+  let store: Promise<SharedStore> | undefined
   const load = async () => {
     const { RootStore } = await import('./root-store.ts')
     return new RootStore(await open())
@@ -13,6 +13,11 @@ export function storeOnDemand(open: () => Promise<Medium>): Store {
   return {
     open: async (world, options) => (await loaded()).open(world, options),
     read: async (world, options) => (await loaded()).read(world, options),
+    post: async (post) => (await loaded()).post(post),
+    on: (event, hear) => {
+      const listening = loaded().then((made) => made.on(event, hear))
+      return () => void listening.then((end) => end())
+    },
     list: async () => (await loaded()).list(),
     putText: async (root, key, text) => (await loaded()).putText(root, key, text),
     getText: async (root, key) => (await loaded()).getText(root, key),

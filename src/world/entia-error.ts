@@ -53,6 +53,7 @@ export type EntiaErrorCode =
   | 'unknown-session'
   | 'world-driven'
   | 'world-exists'
+  | 'world-fenced'
   | 'world-locked'
 
 /** Misuse of the API, or an unusable file. Failures of a run are `Failure` data. */

@@ -6,5 +6,8 @@ export const asBeforeSchema4 = `
   ) STRICT;
   INSERT INTO rows SELECT world, tick, line FROM newer_rows;
   DROP TABLE newer_rows;
-  ALTER TABLE snapshots DROP COLUMN busy
+  ALTER TABLE snapshots DROP COLUMN busy;
+  ALTER TABLE worlds DROP COLUMN epoch;
+  ALTER TABLE worlds DROP COLUMN wake_at;
+  DROP TABLE letters
 `

@@ -386,11 +386,11 @@ describe('a damaged file', () => {
 
   it('of a newer schema is refused as such', async () => {
     await writeWorld()
-    tamper('PRAGMA user_version = 5')
+    tamper('PRAGMA user_version = 6')
     await expect(storeHere().open('a')).rejects.toMatchObject({
       code: 'newer-version',
       message: expect.stringContaining('Update entia'),
-      details: { version: 5 },
+      details: { version: 6 },
     })
   })
 
@@ -455,15 +455,17 @@ describe('a folder of worlds', () => {
     const read = () => {
       const db = new DatabaseSync(file('a.sqlite'))
       const pageSize = db.prepare('PRAGMA page_size').get()?.['page_size']
-      const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all()
+      const tables = db
+        .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
+        .all()
       db.close()
       return { pageSize, tables: tables.map(({ name }) => name).filter((name) => !String(name).includes('_words_')) }
     }
-    expect(read()).toEqual({ pageSize: 1024, tables: ['rows', 'snapshots', 'texts', 'worlds'] })
+    expect(read()).toEqual({ pageSize: 1024, tables: ['letters', 'rows', 'snapshots', 'texts', 'worlds'] })
     await store.appendTranscript('a', 'b.jsonl', [{ text: '{}', searchable: 'oak' }], { from: 0 })
     await store.close()
     const transcripts = ['transcript_lines', 'transcript_words', 'transcripts']
-    expect(read().tables).toEqual(['rows', 'snapshots', 'texts', ...transcripts, 'worlds'])
+    expect(read().tables).toEqual(['letters', 'rows', 'snapshots', 'texts', ...transcripts, 'worlds'])
   })
 
   it('has one database a root world, under its name', async () => {

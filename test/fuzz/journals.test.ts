@@ -2,7 +2,7 @@ import { EntiaError, memoryStore, replay, Runner, type SavedWorld, standardSyste
 import * as components from 'entia/components'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { openSnapshot } from '../../src/engine/loop/journal-writer.ts'
+import { openSnapshot } from '../../src/engine/loop/stored-ticks.ts'
 import { sha256 } from '../../src/world/sha256.ts'
 import { type Break, breaks, broken, jsonText, type Parsed } from './broken-json.ts'
 import { fuzz, fuzzTimeoutMs, outcomeOf } from './cases.ts'

@@ -5,6 +5,7 @@ import { Ancestry, SessionEnd, SlotReleased, SlotRequest } from '../../../compon
 import { Conversation } from '../../../components/agent/conversation.ts'
 import { DelegationLimits } from '../../../components/sessions/delegation-limits.ts'
 import type { InputOf, StandardInput } from '../../protocol/input.ts'
+import type { LetterData } from '../../protocol/letter.ts'
 import { LastQuestion } from '../../../components/sessions/session-call.ts'
 import type { Message } from '../../protocol/message.ts'
 import { Turn } from '../../../components/agent/turn.ts'
@@ -12,7 +13,7 @@ import { growthOf } from '../../rules/tokens/token-counts.ts'
 import { systemText } from '../../rules/projection/project.ts'
 import type { Component, DeepReadonly, Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
-import type { SessionSlot } from './pool.ts'
+import type { Slot } from './pool.ts'
 import type { Failure } from '../../protocol/failure.ts'
 import type { Listeners } from '../loop/listeners.ts'
 import type { TextSoFar } from '../loop/texts-so-far.ts'
@@ -43,12 +44,16 @@ export type AnswerInput = Extract<StandardInput, { readonly kind: 'answer' }>
 
 export interface ChildTies {
   /** Absent: it runs without one, as a query does. */
-  readonly slot: SessionSlot | undefined
+  readonly slot: Slot | undefined
   /** Of a subtask: asks the caller's budget before each model call. Resolves with a refusal, if there is one. */
   readonly mayCall: (() => Promise<Failure | undefined>) | undefined
   readonly committed: () => void
   readonly failed: (error: Error) => void
+  /** Gets what the world above writes in letters: a grant, or that it ends. Absent: that comes from its process. */
+  readonly told?: ((letter: LetterToSession, id: number) => void) | undefined
 }
+
+export type LetterToSession = Extract<LetterData, { readonly grant: unknown } | { readonly stop: unknown }>
 
 export interface Lineage extends ChildTies {
   /** The root world, whose database has all worlds below it. */
@@ -69,7 +74,7 @@ export interface Transcript {
 
 interface ChildRunOptions {
   /** Given back while the child only waits. */
-  readonly slot?: SessionSlot
+  readonly slot?: Slot
   readonly mayCall?: (run: ChildRun) => Promise<Failure | undefined>
 }
 
@@ -78,7 +83,7 @@ export class ChildRun {
   readonly agent: Entity
   readonly world: World
   readonly #runner: ChildRunner
-  readonly #slot: SessionSlot | undefined
+  readonly #slot: Slot | undefined
   readonly #usedBefore: SessionUsage
   readonly #ended: Promise<SessionEndData>
   #settle: ((end: SessionEndData) => void) | undefined
@@ -116,15 +121,15 @@ export class ChildRun {
   async start(granted?: Grant): Promise<void> {
     try {
       await this.#runner.start(
-        granted === undefined || this.#isGranted(granted) ? [] : [{ kind: 'granted', ...granted }],
+        granted === undefined || this.#hasEntered(granted) ? [] : [{ kind: 'granted', ...granted }],
       )
     } finally {
       this.#started.resolve()
     }
   }
 
-  #isGranted({ question }: Grant): boolean {
-    if (question === undefined) return this.world.has(this.agent, DelegationLimits)
+  #hasEntered({ question }: Grant): boolean {
+    if (question === undefined) return this.isGranted
     return this.world.get(this.agent, LastQuestion)?.id === question
   }
 
@@ -159,6 +164,15 @@ export class ChildRun {
     this.#isAwaited = true
     this.#look()
     return this.#ended
+  }
+
+  get hasEnded(): boolean {
+    return this.world.has(this.agent, SessionEnd)
+  }
+
+  /** It has what it may spend: it has begun. */
+  get isGranted(): boolean {
+    return this.world.has(this.agent, DelegationLimits)
   }
 
   get isAtWork(): boolean {

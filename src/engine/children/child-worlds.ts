@@ -2,7 +2,7 @@ import { Ancestry, type WorldKind } from '../../../components/sessions/ancestry.
 import type { BlueprintData } from '../../../components/sessions/blueprint.ts'
 import type { Message } from '../../protocol/message.ts'
 import type { SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
-import type { Store } from '../../stores/port.ts'
+import type { SharedStore, Store } from '../../stores/port.ts'
 import { type BudgetOwner, childWorld, type HolderParts, holderWorld } from './child-world.ts'
 import type { HolderFailure } from '../../rules/delegation/session-outcome.ts'
 import { reviveSession } from './revive-session.ts'
@@ -14,6 +14,7 @@ import { EntiaError } from '../../world/entia-error.ts'
 import type { System, World } from '../../world/world.ts'
 import type { Host } from '../effects/host.ts'
 import { JournalWriter } from '../loop/journal-writer.ts'
+import { restored } from '../loop/stored-ticks.ts'
 import type { HeldWorld } from '../loop/stored-world.ts'
 import { withStandard } from '../loop/with-standard.ts'
 import type { ChildRunner, ChildTies, MakeChildRunner } from './child-run.ts'
@@ -44,6 +45,10 @@ export interface Beginning {
   readonly edited?: EditedPart | undefined
 }
 
+type MadeWorld =
+  | { readonly world: World; readonly problem?: undefined }
+  | { readonly world?: undefined; readonly problem: string }
+
 const lostPrompt =
   'Only the beginning of the prompt is left: what kept the rest is gone. Launch the session anew with its whole task.'
 
@@ -63,32 +68,44 @@ export class ChildWorlds {
 
   /** A Runner for a new child, or for one that continues another. A string says what the Host lacks. */
   async begin(beginning: Beginning): Promise<MakeChildRunner | string> {
-    const { session } = beginning
-    const { sessionId, resumedFrom } = session
-    const continued = resumedFrom === undefined ? undefined : await this.#copy(resumedFrom, beginning)
-    const made = continued ?? this.#make(beginning)
-    if ('problem' in made) return made.problem
-    const journal = await this.#openFresh(sessionId)
+    const made = await this.make(beginning)
+    if (made.problem !== undefined) return made.problem
+    const journal = await this.#openFresh(beginning.session.sessionId)
     return (ties) => this.#runner(made.world, ties, { journal })
   }
 
+  /** The World of a new child, or of one that continues another, which is nowhere yet; or what the Host lacks. */
+  async make(beginning: Beginning): Promise<MadeWorld> {
+    const { resumedFrom } = beginning.session
+    const continued = resumedFrom === undefined ? undefined : await this.#copy(resumedFrom, beginning)
+    return continued ?? this.#make(beginning)
+  }
+
   async goOn(sessionId: string): Promise<MakeChildRunner | undefined> {
-    const { store, root, record } = this.#parts
+    const { store } = this.#parts
     if (store === undefined) {
       const world = this.#inMemory(sessionId)
       return world && ((ties) => this.#runner(world, ties, {}))
     }
-    const journal = await JournalWriter.open(sessionId, { store, root, record })
+    const held = await this.#opened(sessionId, store)
+    const { journal } = held
     try {
       const found = await journal.restore(this.#known)
       if (found !== undefined)
-        return (ties) => this.#runner(found.world, ties, { journal, lastEvents: found.lastEvents })
+        return (ties) => this.#runner(found.world, ties, { ...held, lastEvents: found.lastEvents })
     } catch (error) {
       await journal.close()
       throw error
     }
     await journal.close()
     return undefined
+  }
+
+  async #opened(sessionId: string, store: Store): Promise<HeldWorld & { readonly journal: JournalWriter }> {
+    const { host, root, record } = this.#parts
+    if (host.seams.fleet === undefined) return { journal: await JournalWriter.open(sessionId, { store, root, record }) }
+    // A worker that had it has told its end: it has nothing left to write.
+    return JournalWriter.openShared(sessionId, { store: store as SharedStore, root, record, seize: true })
   }
 
   /** Keeps a World that is no longer driven, where no store has it. */
@@ -192,14 +209,8 @@ export class ChildWorlds {
 
   async #stored(sessionId: string, name?: string): Promise<World | undefined> {
     const { store, root } = this.#parts
-    if (store === undefined) return undefined
-    const journal = await JournalWriter.open(sessionId, { store, root })
-    try {
-      const found = await journal.restore({ ...this.#known, name })
-      return found?.world
-    } finally {
-      await journal.close()
-    }
+    const stored = await store?.read(sessionId, { root })
+    return stored && restored(sessionId, stored, { ...this.#known, name }).world
   }
 
   /** Deletes what a process that ended too early left of a session that has not begun. */

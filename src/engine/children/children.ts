@@ -1,3 +1,4 @@
+import { Ceilings } from '../../../components/money/ceilings.ts'
 import { Approval } from '../../../components/agent/tool-call.ts'
 import type { StandardInput } from '../../protocol/input.ts'
 import { SubagentSession, type SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
@@ -13,11 +14,16 @@ import type { Enter } from '../loop/inbox.ts'
 import { type AnswerInput, type ChildRun, type Transcript, transcriptOf } from './child-run.ts'
 import { ChildWorlds, type ChildWorldsParts } from './child-worlds.ts'
 import { recordsFor } from './session-records.ts'
-import { SessionReports } from './session-reports.ts'
+import { type RemoteRun, RemoteSessions } from './remote-sessions.ts'
+import { SessionReports, type SpendingSession } from './session-reports.ts'
 import { TranscriptPlace, treeOf, type WorldTree } from './world-tree.ts'
 
 export interface ChildrenParts extends ChildWorldsParts {
   readonly enter: Enter
+  /** Ids of the sessions above this world and its own, outermost first. */
+  readonly path: readonly string[]
+  /** A letter of this world may go. Absent: it gets none. */
+  readonly done: ((letter: number) => void) | undefined
 }
 
 interface ChildFacts {
@@ -42,6 +48,8 @@ export class Children {
   readonly isRecorded: boolean
   readonly worlds: ChildWorlds
   readonly transcripts: TranscriptPlace
+  /** Sessions that run elsewhere; absent: they run here. */
+  readonly remote: RemoteSessions | undefined
   readonly #enter: Enter
   readonly #tree: WorldTree
   readonly #key = `${++trees}`
@@ -49,6 +57,7 @@ export class Children {
   readonly #reports: SessionReports
   /** By the names of their Worlds. */
   readonly #driven = new Map<string, Driven>()
+  readonly #followed = new Map<Entity, RemoteRun>()
   /** What sessions have failed with whose end may not be in the world yet. */
   readonly #failures = new Map<Entity, Error>()
   /** Names of Worlds that go on from where they were left, and are not driven yet. */
@@ -58,7 +67,8 @@ export class Children {
   /** Resolves at the next change of any of that. */
   #change = Promise.withResolvers<void>()
 
-  constructor({ world, host, store, root, record, makeRunner, enter }: ChildrenParts) {
+  constructor({ done, enter, path, ...parts }: ChildrenParts) {
+    const { world, host, store, root, record } = parts
     this.world = world
     this.host = host
     this.#enter = enter
@@ -68,7 +78,15 @@ export class Children {
     this.maxKeptBytes = host.artifacts === undefined && store === undefined ? host.maxRecordBytes : undefined
     this.isRecorded = record === true
     this.transcripts = new TranscriptPlace(world, store, root)
-    this.worlds = new ChildWorlds({ world, host, store, root, record, makeRunner })
+    this.worlds = new ChildWorlds(parts)
+    const { fleet } = host.seams
+    const spent = async (sessionId: string, usage: SessionUsage): Promise<void> => {
+      const session = sessionOf(world, sessionId)
+      if (session !== undefined) await this.enter({ kind: 'session-spent', session, usage })
+    }
+    if (fleet !== undefined && done !== undefined) {
+      this.remote = new RemoteSessions({ fleet, root, world: world.name, path, done, spent })
+    }
   }
 
   record(session: Entity): SubagentSessionData {
@@ -129,7 +147,7 @@ export class Children {
     if (child?.isKept === true) this.worlds.keep(worldId, child.run.world)
     this.#driven.delete(worldId)
     this.#expected.delete(worldId)
-    this.#reports.end(worldId)
+    if (child?.session !== undefined) this.#reports.end(child.session)
     this.#changed()
   }
 
@@ -138,8 +156,31 @@ export class Children {
     return this.#driven.get(worldId)?.run
   }
 
-  get live(): readonly ChildRun[] {
-    return [...this.#driven.values()].filter(({ session }) => session !== undefined).map(({ run }) => run)
+  /** A session runs elsewhere: what it spends counts here. */
+  followRemote(session: Entity, run: RemoteRun): void {
+    this.#followed.set(session, run)
+    this.#reports.begin(session, run)
+  }
+
+  restRemote(session: Entity): void {
+    this.#followed.delete(session)
+    this.#reports.end(session)
+  }
+
+  /** Sessions under way, here and elsewhere. */
+  get live(): readonly SpendingSession[] {
+    const here = [...this.#driven.values()].filter(({ session }) => session !== undefined).map(({ run }) => run)
+    return this.#followed.size === 0 ? here : [...here, ...this.#followed.values()]
+  }
+
+  /** What it spends counts while it runs: its parent has a ceiling. */
+  reportsUsage(session: Entity): boolean {
+    return this.world.has(this.record(session).parent, Ceilings)
+  }
+
+  /** What a session under way has spent, in all. */
+  usageOf(sessionId: string): SessionUsage | undefined {
+    return this.driven(sessionId)?.usage ?? this.remote?.known(sessionId)?.usage
   }
 
   /**
@@ -191,7 +232,9 @@ export class Children {
     return slot
   }
 
-  queuePosition(sessionId: string): number | undefined {
+  async queuePosition(sessionId: string): Promise<number | undefined> {
+    const { remote } = this
+    if (remote !== undefined) return remote.fleet.position(remote.order(sessionId))
     return this.#slots.get(sessionId)?.position
   }
 
@@ -226,4 +269,8 @@ export class Children {
 
 export function hasAsked(world: World, { approval }: AnswerInput): boolean {
   return world.entitiesWith(Approval).some((asked) => world.read(asked, Approval).id === approval)
+}
+
+function sessionOf(world: World, sessionId: string): Entity | undefined {
+  return world.entitiesWith(SubagentSession).find((each) => world.read(each, SubagentSession).sessionId === sessionId)
 }

@@ -10,7 +10,8 @@ import type { EffectKind } from '../effects/effect-kind.ts'
 import { recallEffect } from '../effects/archive-effects.ts'
 import type { Lineage } from './child-run.ts'
 import type { Children } from './children.ts'
-import { enterUnknownSpending, queryEffect, sessionEffect, settlingEffect } from './session.ts'
+import { enterUnknownSpending, hasUnknownSpending, queryEffect, sessionEffect, settlingEffect } from './session.ts'
+import { remoteSessionEffect, stopRemote } from './remote-session.ts'
 import { lostResult, summaryPathOf } from './session-records.ts'
 import { subtaskEffect, tellUntoldSubtasks } from './subtask.ts'
 
@@ -18,7 +19,7 @@ type MakeKind = (children: Children, lineage: Lineage | undefined) => EffectKind
 
 /** Kinds of effects that only the Runner of a world can do, since they are about other worlds. */
 const kinds = {
-  session: sessionEffect, //                the run of a session
+  session: anySessionEffect, //             the run of a session
   query: queryEffect, //                    a further question to one that has succeeded
   settling: settlingEffect, //              the World of one that has ended goes on archiving
   subtask: subtaskEffect, //                the run of a subtask
@@ -50,7 +51,17 @@ export function hasUntold({ core: { state } }: World): boolean {
 
 export function tellUntold(children: Children): void {
   tellUntoldSubtasks(children)
-  for (const session of children.world.entitiesWith(SubagentSession)) enterUnknownSpending(children, session)
+  for (const session of children.world.entitiesWith(SubagentSession)) {
+    if (children.remote === undefined) enterUnknownSpending(children, session)
+    else if (hasUnknownSpending(children, session))
+      stopRemote(children, children.remote, session).catch(() => undefined)
+  }
+}
+
+/** A session runs in this process, or elsewhere. */
+function anySessionEffect(children: Children): EffectKind {
+  const { remote } = children
+  return remote === undefined ? sessionEffect(children) : remoteSessionEffect(children, remote)
 }
 
 function recordEffect(children: Children): EffectKind {
@@ -83,7 +94,7 @@ function queuePositionEffect(children: Children): EffectKind {
       const { wants } = world.read(effect, Answering)
       if (!('queuePositionOf' in wants)) return undefined
       const { queuePositionOf } = wants
-      return () => Promise.resolve(done(children.queuePosition(queuePositionOf) ?? null))
+      return async () => done((await children.queuePosition(queuePositionOf)) ?? null)
     },
   }
 }

@@ -88,8 +88,16 @@ export class SessionPool {
   }
 }
 
+/** A session's place in a pool, of this process or of a fleet. */
+export interface Slot {
+  /** Resolves with true once the session has a slot, with false if it leaves before. */
+  enter(place: 'first' | 'return'): Promise<boolean>
+  /** Gives the slot back, or leaves the line. Idempotent. */
+  leave(): void
+}
+
 /** A session's place in the pool: none, in line, or a slot. */
-export class SessionSlot {
+export class SessionSlot implements Slot {
   /** The session's, and no other's of the process. */
   readonly #key: string
   readonly #pool: SessionPool

@@ -5,28 +5,34 @@ import { canonical } from '../../world/canonical.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Input } from '../../world/input.ts'
 import type { World } from '../../world/world.ts'
-import type { ChildRun } from './child-run.ts'
+import type { SessionUsage } from '../../protocol/usage.ts'
 import type { Intake } from '../loop/inbox.ts'
+
+/** A session under way, here or elsewhere. */
+export interface SpendingSession {
+  /** In all, as far as is known. */
+  readonly usage: SessionUsage
+}
 
 const reporters = new WeakMap<World, SessionReports>()
 
 /** Spending of running sessions, for parents with `Ceilings`. It goes into ticks that happen anyway, and causes none. */
 export class SessionReports {
   readonly #world: World
-  readonly #runs = new Map<Entity, ChildRun>()
+  readonly #runs = new Map<Entity, SpendingSession>()
 
   constructor(world: World) {
     this.#world = world
   }
 
-  begin(session: Entity, run: ChildRun): void {
+  begin(session: Entity, run: SpendingSession): void {
     if (!this.#world.has(this.#world.read(session, SubagentSession).parent, Ceilings)) return
     this.#runs.set(session, run)
     reporters.set(this.#world, this)
   }
 
-  end(sessionId: string): void {
-    for (const [session, run] of this.#runs) if (run.world.name === sessionId) this.#runs.delete(session)
+  end(session: Entity): void {
+    this.#runs.delete(session)
     if (this.#runs.size === 0) reporters.delete(this.#world)
   }
 

@@ -10,8 +10,10 @@ import type { QueryOutcome, SessionOutcome, SettlingOutcome } from '../../rules/
 import { usageOf } from '../../rules/delegation/session-usage.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Json } from '../../world/json.ts'
+import type { World } from '../../world/world.ts'
 import type { EffectContext, EffectKind } from '../effects/effect-kind.ts'
 import { agentOf, type ChildRun, type Grant, type MakeChildRunner, type SessionEndData } from './child-run.ts'
+import type { Beginning } from './child-worlds.ts'
 import type { Children } from './children.ts'
 import { returnedValue } from './returned-value.ts'
 import { keepPrompt, keepResult, maxAnswerChars, wholePrompt } from './session-records.ts'
@@ -63,18 +65,15 @@ function sessionPolicy(children: Children, session: Entity, wasRunning: boolean)
         : await newWorld(children, session, context)
       return typeof made === 'function' ? made : failed(made ?? lostError)
     },
-    granted() {
-      const { grant = {}, parent } = children.record(session)
-      const { depth = defaultDelegation.depth } = children.world.get(parent, DelegationLimits) ?? {}
-      return { limits: { ...grant, depth: depth - 1 } }
-    },
+    granted: () => sessionGrant(children, session),
     ended: (run) => run.ended(),
     cutShort: (run) => run.cancel('The session was ended by its parent.'),
     read(run, end) {
       const { isArchiving, usage } = run
       const marks = marksOf(run.world, run.agent)
       spent = usage
-      return () => (end === undefined ? calledOff() : kept(children, session, { end, isArchiving, marks, usage }))
+      return () =>
+        end === undefined ? calledOff() : keptOutcome(children, session, { end, isArchiving, marks, usage })
     },
     calledOff() {
       if (spent === undefined) enterUnknownSpending(children, session)
@@ -83,10 +82,23 @@ function sessionPolicy(children: Children, session: Entity, wasRunning: boolean)
   }
 }
 
+/** What a session may spend, and how deep it may delegate. */
+export function sessionGrant(children: Children, session: Entity): Grant {
+  const { grant = {}, parent } = children.record(session)
+  const { depth = defaultDelegation.depth } = children.world.get(parent, DelegationLimits) ?? {}
+  return { limits: { ...grant, depth: depth - 1 } }
+}
+
+/** It has ended, and its parent's world does not know what it has spent. */
+export function hasUnknownSpending(children: Children, session: Entity): boolean {
+  const { grant, status } = children.record(session)
+  return grant !== undefined && isFinal(status)
+}
+
 /** Enters what an ended session had spent, read from its World, unless its parent's world knows. */
 export function enterUnknownSpending(children: Children, session: Entity): void {
-  const { grant, sessionId, status } = children.record(session)
-  if (grant === undefined || !isFinal(status)) return
+  if (!hasUnknownSpending(children, session)) return
+  const { sessionId } = children.record(session)
   void children.locked(sessionId, async () => {
     const world = await children.worlds.look(sessionId).catch(() => undefined)
     children.spent(session, world === undefined ? { calls: 0, sessions: 0 } : usageOf(world, agentOf(world), []))
@@ -98,6 +110,22 @@ async function newWorld(
   session: Entity,
   context: EffectContext,
 ): Promise<MakeChildRunner | string | undefined> {
+  return withBeginning(children, session, context, (beginning) => children.worlds.begin(beginning))
+}
+
+/** The World of a session that has not begun, which is nowhere yet. A string says why there is none. */
+export async function madeWorld(children: Children, session: Entity, context: EffectContext): Promise<World | string> {
+  const made = await withBeginning(children, session, context, (beginning) => children.worlds.make(beginning))
+  if (made === undefined) return lostError
+  return made.problem ?? made.world
+}
+
+async function withBeginning<T>(
+  children: Children,
+  session: Entity,
+  context: EffectContext,
+  begin: (beginning: Beginning) => Promise<T>,
+): Promise<T | undefined> {
   const { world } = children
   const record = children.record(session)
   const blueprint = world.get(session, MadeFrom)?.blueprint
@@ -106,7 +134,7 @@ async function newWorld(
   // A session that was stopped just now may still have its World open.
   const unlock = resumedFrom === undefined ? undefined : await context.wait(children.lock(resumedFrom))
   try {
-    return await children.worlds.begin({
+    return await begin({
       session: { ...record, prompt: await wholePrompt(children.records, record) },
       agent: record.parent,
       blueprint: world.read(blueprint, Blueprint),
@@ -125,7 +153,8 @@ interface Ended {
   readonly usage: SessionUsage
 }
 
-async function kept(
+/** The outcome of a session, with its result where the world's records are. */
+export async function keptOutcome(
   children: Children,
   session: Entity,
   { end, isArchiving, marks, usage }: Ended,
@@ -140,7 +169,7 @@ async function kept(
   return { ok: true, value: { ...outcome, ...prompt, ...more } as Json }
 }
 
-function failed(message: string): OutcomeData {
+export function failed(message: string): OutcomeData {
   return { ok: false, failure: { kind: message === lostError ? 'interrupted' : 'internal', message } }
 }
 

@@ -263,7 +263,7 @@ export class Subagents {
       startedAt: createdAtDateMs,
       ageMs: world.nowMs - createdAtMs,
       remainingMs: status === 'running' && deadlineMs !== undefined ? deadlineMs - world.nowMs : undefined,
-      usage: children.driven(sessionId)?.usage ?? usedBy(record),
+      usage: children.usageOf(sessionId) ?? usedBy(record),
       pending: isOpen || this.#queries(session).length > 0,
     }
   }

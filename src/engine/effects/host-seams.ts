@@ -1,3 +1,4 @@
+import type { SessionFleet } from '../children/session-fleet.ts'
 import type { StandardInput } from '../../protocol/input.ts'
 import type { Tool } from '../../tools/port.ts'
 import type { Step } from '../../world/journal.ts'
@@ -22,8 +23,10 @@ export interface FurtherTools {
   readonly tool?: (name: string) => Tool | undefined
 }
 
-/** Hooks of a simulation into the Runners of a Host. */
+/** Hooks of a simulation, and of a fleet, into the Runners of a Host. */
 export interface HostSeams {
+  /** Runs sessions elsewhere. @default each in the process of its parent */
+  readonly fleet?: SessionFleet
   /** A world starts, new or restored. No effect has begun. */
   readonly began?: (driven: DrivenWorld) => void
   /** The run id of a root world that has none. @default random, where the seed was left out and the world has a store */

@@ -130,6 +130,15 @@ export class Entrance {
     return this.#committed((waiter) => this.inbox.push(canonicalInput(input), waiter), false)
   }
 
+  /** Takes an input that came in a letter, and which the tick that takes it removes. False: it was there before. */
+  enterLetter(input: Input, letter: number): boolean {
+    if (this.isClosed || this.#loop === undefined || this.#loop.failure !== undefined) return true
+    if (this.#isRepeated(input)) return false
+    this.inbox.push(input, undefined, letter)
+    this.#loop.wake()
+    return true
+  }
+
   enter(input: StandardInput | Input): void {
     if (this.isClosed || this.#loop === undefined || this.#loop.failure !== undefined) return
     this.inbox.push(canonicalInput(input))

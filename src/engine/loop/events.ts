@@ -85,6 +85,8 @@ export interface RunnerEvents {
     readonly newestTick: number
     readonly message: string
   }
+  /** A letter that lay in the store for this world is none that it can take. It was removed. */
+  'letter-refused': { readonly world: string; readonly letter: number; readonly message: string }
   'commit-failed': { readonly world: string; readonly tick: number; readonly attempt: number; readonly message: string }
   'listener-failed': { readonly world: string; readonly event: string; readonly message: string }
   /** An observer of a chat session threw, or rejected, when it got a call. That changes nothing. */
@@ -105,6 +107,7 @@ export const runnerEventTypes = Object.keys({
   'session-lost': true,
   'runner-failed': true,
   'runner-stopped': true,
+  'letter-refused': true,
   'commit-failed': true,
   'listener-failed': true,
   'observer-failed': true,

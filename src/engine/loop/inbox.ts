@@ -18,6 +18,8 @@ interface Entry {
   readonly input?: Input
   readonly change?: Change
   readonly waiter?: Waiter | undefined
+  /** Of the letter that it lies in, in the world's store. */
+  readonly letter?: number | undefined
 }
 
 /** What one tick takes: a change, if there is one, before the inputs. */
@@ -53,8 +55,8 @@ export class Inbox {
     return true
   }
 
-  push(input: Input, waiter?: Waiter): void {
-    this.#entries.push({ input, waiter })
+  push(input: Input, waiter?: Waiter, letter?: number): void {
+    this.#entries.push(letter === undefined ? { input, waiter } : { input, waiter, letter })
   }
 
   pushChange(change: Change, waiter?: Waiter): void {

@@ -9,7 +9,7 @@ import { EntiaError } from '../../world/entia-error.ts'
 import type { Input, OwnInput } from '../../world/input.ts'
 import { checkOptions, listOf, refuseMisfit, text } from '../../world/option-shapes.ts'
 import type { World } from '../../world/world.ts'
-import type { AnswerInput, Lineage } from '../children/child-run.ts'
+import type { AnswerInput, ChildRunner, Lineage } from '../children/child-run.ts'
 import type { MakeRunner } from '../children/child-worlds.ts'
 import { Children, hasAsked } from '../children/children.ts'
 import { Completions } from '../children/completions.ts'
@@ -20,6 +20,8 @@ import { checkListening, Entrance, postedInput } from './entrance.ts'
 import type { EventPlace, EventsByType, EventTime, RunnerEvent, StreamEvent } from './events.ts'
 import type { Host } from '../effects/host.ts'
 import type { DrivenWorld } from '../effects/host-seams.ts'
+import type { LetterBox } from './letter-box.ts'
+import { openLetters } from './letters.ts'
 import { Listeners, listenersOf } from './listeners.ts'
 import { Pump } from '../effects/pump.ts'
 import * as requests from './requests.ts'
@@ -32,11 +34,10 @@ import {
   type RunnerOptions,
   type RunnerStats,
 } from './runner-options.ts'
-import { beginJournal, type HeldWorld, openStored } from './stored-world.ts'
-import { lookOver, runId, startedInput, emitAgain } from './taking-up.ts'
+import { beginJournal, type HeldWorld, isApart, openStored } from './stored-world.ts'
+import { checkedAddition, emitAgain, lookOver, runId, startedInput, type ToolAddition } from './taking-up.ts'
 import { type TextSoFar, TextsSoFar } from './texts-so-far.ts'
 import { TickLoop } from './tick-loop.ts'
-import { checkedAddition, type ToolAddition } from './taking-up.ts'
 
 /** Drives one world on one host: tick → commit → start effects → sleep until the next input. */
 export class Runner {
@@ -54,6 +55,7 @@ export class Runner {
   #loop: TickLoop | undefined
   #knownChildren: Children | undefined
   #knownCompletions: Completions | undefined
+  #letters: LetterBox | undefined
   #stopping: Promise<void> | undefined
 
   /**
@@ -163,26 +165,33 @@ export class Runner {
       this.#entrance.detach()
       throw error
     }
-    const { clock, seams } = host
-    seams.began?.(this.#driven)
+    host.seams.began?.(this.#driven)
     const loop = (this.#loop = new TickLoop({
       world,
-      clock,
+      clock: host.clock,
       inbox: this.#entrance.inbox,
       pump: this.#pump,
       listeners: this.#listeners,
       journal: this.#held.journal,
-      ticked: seams.ticked && ((step) => seams.ticked?.(this.#driven, step)),
+      ticked: host.seams.ticked && ((step) => host.seams.ticked?.(this.#driven, step)),
       committed: this.#lineage?.committed,
       failed: this.#lineage?.failed,
     }))
     emitAgain(world, this.#held, this.#listeners)
     this.#listeners.on('input-dropped', ({ path }: EventPlace) => void (path ?? this.#entrance.dropped++))
     if (written !== undefined) this.#entrance.inbox.push(written)
-    const started = startedInput(found, clock.date(), core.run === runBefore ? undefined : core.run)
+    const started = startedInput(found, host.clock.date(), core.run === runBefore ? undefined : core.run)
     this.#entrance.open(loop, [started, ...first])
     this.#pump.takeUp(loop.offsetMs, found.heldBack)
     if (hasUntold(world)) tellUntold(this.#children)
+    this.#letters = openLetters(this.#held, {
+      world,
+      entrance: this.#entrance,
+      children: () => this.#children,
+      told: this.#lineage?.told,
+      isPassedOn: (input) => this.#isPassedOn(input),
+      emit: (event) => this.#listeners.emit(event),
+    })
   }
 
   /** Resolves once nothing is in flight and nothing is due. @throws `system-failed`, `store-failed` if the Runner fails */
@@ -307,6 +316,7 @@ export class Runner {
   async #end(last?: Input): Promise<void> {
     if (this.#entrance.isClosed) return
     this.#entrance.isClosed = true
+    this.#letters?.close()
     const isUnderWay = !this.#pump.isIdle
     this.#pump.stop(last !== undefined)
     if (this.#options.host === undefined) this.host.close()
@@ -320,8 +330,7 @@ export class Runner {
     for (const waiter of this.#entrance.inbox.drain()) {
       waiter.reject(this.#entrance.refusal('was stopped before this was committed'))
     }
-    // A world whose last tick was not committed differs from the store: it stays closed.
-    if (this.#loop === undefined || this.#loop.failure?.code === 'store-failed') return
+    if (this.#loop === undefined || isApart(this.#loop.failure)) return
     this.world.core.drive(undefined)
     this.world.core.watch()
   }
@@ -346,20 +355,28 @@ export class Runner {
     const { host, world } = this
     const { store, record } = this.#options
     const { root = world.name, path = [] } = this.#lineage ?? {}
+    const kept = store === undefined ? {} : { store, ...(record !== undefined && { record }) }
     const makeRunner: MakeRunner = (child, ties, held) => {
       const lineage = { root, path: [...path, child.name], listeners: this.#listeners, ...ties }
-      const kept = store === undefined ? {} : { store, ...(record !== undefined && { record }) }
-      const runner = new Runner(child, { host, ...kept }, held, lineage)
-      return {
-        runner,
-        prepare: () => runner.#openStore(),
-        start: (first) => runner.#start(first),
-        answer: (input) => runner.#answer(input),
-        end: (last) => runner.#end(last),
-        usageOf: (agent) => usageOf(child, agent, runner.#knownChildren?.live ?? []),
-      }
+      return Runner.ofChild(child, { host, ...kept }, held, lineage)
     }
-    return new Children({ world, host, store, root, record, makeRunner, enter: (input) => this.#entrance.learn(input) })
+    const { journal, mail } = this.#held
+    const done = mail && ((letter: number): void => journal?.done(letter))
+    const enter = (input: Input): Promise<unknown> | undefined => this.#entrance.learn(input)
+    return new Children({ world, host, store, root, path, record, makeRunner, enter, done })
+  }
+
+  /** A child's Runner, as its parent drives it, or a worker to whom it came. Internal */
+  static ofChild(world: World, options: RunnerOptions, held: HeldWorld, lineage: Lineage): ChildRunner {
+    const runner = new Runner(world, options, held, lineage)
+    return {
+      runner,
+      prepare: () => runner.#openStore(),
+      start: (first) => runner.#start(first),
+      answer: (input) => runner.#answer(input),
+      end: (last) => runner.#end(last),
+      usageOf: (agent) => usageOf(world, agent, runner.#knownChildren?.live ?? []),
+    }
   }
 
   async #openStore(): Promise<void> {
@@ -379,21 +396,5 @@ export class Runner {
     if (!hasAsked(this.world, input)) return this.#isPassedOn(input)
     await this.post(input)
     return true
-  }
-}
-
-/**
- * Drives a world until nothing is in flight and nothing is due, then stops. An approval that an input answers
- * (`approve: 'by-input'`) is in flight until it is answered.
- * @throws what `Runner.start` refuses, and what the Runner fails with. How agents fared is in the world (`LastTurn`).
- */
-export async function run(world: World, options: RunnerOptions = {}): Promise<RunnerStats> {
-  const runner = new Runner(world, options)
-  try {
-    await runner.start()
-    await runner.idle()
-    return runner.stats
-  } finally {
-    await runner.stop()
   }
 }

@@ -6,10 +6,13 @@ import type { WorldEvent } from '../../world/input.ts'
 import { tokensOf } from '../../world/restore.ts'
 import type { World } from '../../world/world.ts'
 import { JournalWriter, type JournalOptions } from './journal-writer.ts'
+import type { Mail } from './letter-box.ts'
 import { checkOpenOptions, type OpenRunnerOptions } from './runner-options.ts'
 
 export interface HeldWorld {
   readonly journal?: JournalWriter | undefined
+  /** Absent: the world gets no letters. */
+  readonly mail?: Mail | undefined
   /** Events of the newest tick, which may not have been emitted. */
   readonly lastEvents?: readonly WorldEvent[]
 }
@@ -69,4 +72,9 @@ async function prepareTokenizer(world: World): Promise<void> {
   const { state } = world.core
   const weighs = (agent: number): boolean => world.read(agent, Archival).trigger.tokenThreshold !== null
   if (state.entitiesWith(Archival).some(weighs)) await loadTokenizer()
+}
+
+/** A world whose last tick may not be committed, or that has another holder, differs from the store: it stays closed. */
+export function isApart(failure: EntiaError | undefined): boolean {
+  return failure?.code === 'store-failed' || failure?.code === 'world-fenced'
 }

@@ -166,7 +166,7 @@ export class TickLoop {
 
   async #write(journal: JournalWriter, step: Ticked & Step, intake: Intake): Promise<void> {
     try {
-      await this.#commit(journal, step)
+      await this.#commit(journal, step, lettersOf(intake))
       this.#parts.ticked?.(step)
       this.#after(step, intake)
     } catch (error) {
@@ -191,12 +191,14 @@ export class TickLoop {
     }
   }
 
-  async #commit(journal: JournalWriter, step: Step): Promise<void> {
+  async #commit(journal: JournalWriter, step: Step, letters: readonly number[]): Promise<void> {
     const { world, clock, listeners } = this.#parts
     for (let attempt = 1; ; attempt++) {
       try {
-        return await journal.commit(world, step)
+        return await journal.commit(world, step, letters)
       } catch (error) {
+        // Somebody else has the world, and goes on from its last commit.
+        if (error instanceof EntiaError && error.code === 'world-fenced') throw error
         const message = thrownMessage(error)
         listeners.emit({ type: 'commit-failed', world: world.name, tick: step.delta.tick, attempt, message })
         const waitMs = commitWaitsMs[attempt - 1]
@@ -286,4 +288,11 @@ export class TickLoop {
     this.#isAwake = false
     this.#parts.clock.end?.('tick')
   }
+}
+
+const noLetters: readonly number[] = []
+
+function lettersOf({ entries }: Intake): readonly number[] {
+  if (!entries.some(({ letter }) => letter !== undefined)) return noLetters
+  return entries.flatMap(({ letter }) => letter ?? [])
 }

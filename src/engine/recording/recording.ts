@@ -1,7 +1,7 @@
 import type { Store, StoredWorld } from '../../stores/port.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { version as present } from '../../world/version.ts'
-import { openSnapshot } from '../loop/journal-writer.ts'
+import { openSnapshot } from '../loop/stored-ticks.ts'
 
 /** One world of a recording: its first snapshot, and all ticks since. */
 export interface SavedWorld extends StoredWorld {

@@ -1,0 +1,82 @@
+import { Running } from '../../../components/effects/effect.ts'
+import type { OutcomeData } from '../../protocol/failure.ts'
+import type { Entity } from '../../world/component.ts'
+import type { EffectContext, EffectKind } from '../effects/effect-kind.ts'
+import { untilAborted } from '../effects/until-aborted.ts'
+import type { Children } from './children.ts'
+import type { RemoteRun, RemoteSessions } from './remote-sessions.ts'
+import { failed, keptOutcome, madeWorld, sessionGrant } from './session.ts'
+import { calledOff } from './supervisor.ts'
+
+/** Why a session is told to stop. */
+const stopReason = 'The session was ended by its parent.'
+
+/**
+ * Runs a session elsewhere: its World and its place in line are written, then letters say how it fares. After a restart the
+ * same is asked for again, which changes nothing where it was done.
+ */
+export function remoteSessionEffect(children: Children, remote: RemoteSessions): EffectKind {
+  return {
+    isWaiting: true,
+    prepare(world, session) {
+      const { sessionId } = children.record(session)
+      const wasRunning = world.has(session, Running)
+      const run = remote.run(sessionId)
+      children.followRemote(session, run)
+      return async (context) => {
+        // A Runner that stops leaves the session alone: it goes on, and its letters wait.
+        context.whenGone(() => {
+          children.restRemote(session)
+          if (!context.isStopping) remote.forget(sessionId)
+        })
+        return followed(children, remote, { session, run, wasRunning }, context)
+      }
+    },
+  }
+}
+
+interface Followed {
+  readonly session: Entity
+  readonly run: RemoteRun
+  readonly wasRunning: boolean
+}
+
+async function followed(
+  children: Children,
+  remote: RemoteSessions,
+  { session, run, wasRunning }: Followed,
+  context: EffectContext,
+): Promise<OutcomeData> {
+  const { signal, wait } = context
+  const { sessionId } = children.record(session)
+  if (!wasRunning) {
+    const made = await madeWorld(children, session, context)
+    if (typeof made === 'string') return failed(made)
+    await wait(remote.fleet.launch(remote.order(sessionId, children.reportsUsage(session)), made))
+    await wait(untilAborted(run.slot, signal))
+    if (!signal.aborted) await context.admit()
+  }
+  run.admitted()
+  if (!signal.aborted) {
+    const grant = (): Promise<void> => remote.tell(sessionId, 'grant', { grant: sessionGrant(children, session) })
+    // Whoever takes it up anew before it has begun waits for its grant again.
+    run.onSlotAgain = () => void grant().catch(() => undefined)
+    await wait(grant())
+  }
+  const news = await wait(untilAborted(run.ended, signal))
+  if (news === undefined || signal.aborted) {
+    if (!context.isStopping) await wait(stopRemote(children, remote, session))
+    return calledOff()
+  }
+  const { end, isArchiving = false, marks, usage } = news
+  return keptOutcome(children, session, { end, isArchiving, marks, usage })
+}
+
+/** Ends a session whose outcome nobody waits for. What it has spent comes in a letter. */
+export async function stopRemote(children: Children, remote: RemoteSessions, session: Entity): Promise<void> {
+  const { sessionId } = children.record(session)
+  if (await remote.fleet.withdraw(remote.order(sessionId))) {
+    return children.spent(session, { calls: 0, sessions: 0 })
+  }
+  await remote.tell(sessionId, 'stop', { stop: stopReason })
+}

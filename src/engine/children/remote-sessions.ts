@@ -1,0 +1,135 @@
+import type { SessionUsage } from '../../protocol/usage.ts'
+import { type LetterData, letterLine, type SessionNews } from '../../protocol/letter.ts'
+import type { SessionFleet, SessionOrder } from './session-fleet.ts'
+
+type End = Extract<SessionNews, { readonly kind: 'end' }>
+
+export interface RemoteSessionsParts {
+  readonly fleet: SessionFleet
+  readonly root: string
+  /** The name of the world that launches them. */
+  readonly world: string
+  /** Ids of the sessions above this world and its own. */
+  readonly path: readonly string[]
+  /** A letter may go: what it said is committed, or has no meaning any more. */
+  readonly done: (letter: number) => void
+  /** Enters what a session has spent that this world no longer waits for. */
+  readonly spent: (sessionId: string, usage: SessionUsage) => Promise<unknown>
+}
+
+/** Sessions of a world that run elsewhere: what they tell in letters, and what they are told. */
+export class RemoteSessions {
+  readonly fleet: SessionFleet
+  readonly #parts: RemoteSessionsParts
+  readonly #runs = new Map<string, RemoteRun>()
+
+  constructor(parts: RemoteSessionsParts) {
+    this.fleet = parts.fleet
+    this.#parts = parts
+  }
+
+  /** @param reportsUsage this world counts what the session spends while it runs */
+  order(sessionId: string, reportsUsage = false): SessionOrder {
+    const { path, root, world } = this.#parts
+    return { root, sessionId, parent: world, path: [...path, sessionId], ...(reportsUsage && { reportsUsage }) }
+  }
+
+  /** The run of a session that this world waits for. */
+  run(sessionId: string): RemoteRun {
+    let run = this.#runs.get(sessionId)
+    if (run === undefined) {
+      run = new RemoteRun((letter) => this.#parts.done(letter))
+      this.#runs.set(sessionId, run)
+    }
+    return run
+  }
+
+  known(sessionId: string): RemoteRun | undefined {
+    return this.#runs.get(sessionId)
+  }
+
+  /** The world has what there was to know of a session. */
+  forget(sessionId: string): void {
+    this.#runs.get(sessionId)?.leave()
+    this.#runs.delete(sessionId)
+  }
+
+  hear(sessionId: string, news: SessionNews, letter: number): void {
+    const run = this.#runs.get(sessionId)
+    if (run !== undefined) return run.hear(news, letter)
+    // It was stopped, or has told this before.
+    void this.#hearLate(sessionId, news, letter)
+  }
+
+  async #hearLate(sessionId: string, news: SessionNews, letter: number): Promise<void> {
+    try {
+      if (news.kind === 'end' || news.kind === 'stopped') await this.#parts.spent(sessionId, news.usage)
+      this.#parts.done(letter)
+    } catch {
+      // A Runner that stops before that is committed leaves the letter to the next one.
+    }
+  }
+
+  /** @param what names the letter among all that this session gets: it counts once */
+  async tell(sessionId: string, what: string, letter: LetterData): Promise<void> {
+    const { fleet, root } = this.#parts
+    await fleet.post({ root, world: sessionId, line: letterLine(letter), id: `${sessionId}/${what}` })
+  }
+}
+
+/** A session that runs elsewhere, as far as it has told. */
+export class RemoteRun {
+  readonly #done: (letter: number) => void
+  readonly #slot = Promise.withResolvers<void>()
+  readonly #ended = Promise.withResolvers<End>()
+  /** Letters that have to stay until the world has committed what they said. */
+  #kept: number[] = []
+  #isAdmitted = false
+  /** It asks for its grant again, since it was taken up anew. */
+  onSlotAgain: (() => void) | undefined
+  /** In all, as last told. */
+  usage: SessionUsage = { calls: 0, sessions: 0 }
+
+  constructor(done: (letter: number) => void) {
+    this.#done = done
+  }
+
+  hear(news: SessionNews, letter: number): void {
+    switch (news.kind) {
+      case 'slot':
+        this.#slot.resolve()
+        if (!this.#isAdmitted) return void this.#kept.push(letter)
+        this.onSlotAgain?.()
+        break
+      case 'spent':
+      case 'stopped':
+        this.usage = news.usage
+        break
+      case 'end':
+        this.usage = news.usage
+        this.#kept.push(letter)
+        return this.#ended.resolve(news)
+    }
+    this.#done(letter)
+  }
+
+  /** Resolves once it has a slot somewhere. */
+  get slot(): Promise<void> {
+    return this.#slot.promise
+  }
+
+  get ended(): Promise<End> {
+    return this.#ended.promise
+  }
+
+  /** Its parent's world has it as running. */
+  admitted(): void {
+    this.#isAdmitted = true
+    this.leave()
+  }
+
+  /** What its letters said is committed. */
+  leave(): void {
+    for (const letter of this.#kept.splice(0)) this.#done(letter)
+  }
+}

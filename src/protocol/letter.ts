@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import type { DataOf } from '../world/component.ts'
+import { lazily } from '../world/lazily.ts'
+import { failureKinds } from './failure.ts'
+import { PolicyMarks } from './policy.ts'
+import { SessionUsage } from './usage.ts'
+
+const end = lazily(() =>
+  z.discriminatedUnion('ok', [
+    z.strictObject({ ok: z.literal(true), text: z.string() }),
+    z.strictObject({ ok: z.literal(false), error: z.string(), kind: z.enum(failureKinds) }),
+  ]),
+)
+
+/** What a session that runs elsewhere tells the world that launched it. */
+export const SessionNews = lazily(() =>
+  z.discriminatedUnion('kind', [
+    /** It has a slot, and waits for its grant. */
+    z.strictObject({ kind: z.literal('slot') }),
+    /** What it has spent so far, in all. */
+    z.strictObject({ kind: z.literal('spent'), usage: SessionUsage() }),
+    z.strictObject({
+      kind: z.literal('end'),
+      end: end(),
+      /** Turns of it are still being archived. */
+      isArchiving: z.literal(true).optional(),
+      marks: PolicyMarks().optional(),
+      usage: SessionUsage(),
+    }),
+    /** It was stopped, as it was told to. */
+    z.strictObject({ kind: z.literal('stopped'), usage: SessionUsage() }),
+  ]),
+)
+export type SessionNews = DataOf<typeof SessionNews>
+
+/** A letter, as one world or a program writes it for a world: one line of JSON in a store. */
+const LetterData = lazily(() =>
+  z.union([
+    /** An input, as `runner.post` takes it. */
+    z.strictObject({ input: z.looseObject({ kind: z.string() }) }),
+    /** To the world that has launched a session, from that session. */
+    z.strictObject({ session: z.string(), news: SessionNews() }),
+    /** To the root: an approval is asked for in a world below it. The event is that of the question. */
+    z.strictObject({ asked: z.string(), world: z.string(), event: z.looseObject({ type: z.string() }) }),
+    /** To a session: what it may spend. It begins with this. */
+    z.strictObject({ grant: z.looseObject({}) }),
+    /** To a session: it ends, and says what it has spent. */
+    z.strictObject({ stop: z.string() }),
+  ]),
+)
+export type LetterData = DataOf<typeof LetterData>
+
+export function letterLine(letter: LetterData): string {
+  return JSON.stringify(letter)
+}
+
+/** What a line says; a string: why it is no letter. */
+export function readLetter(line: string): LetterData | string {
+  let read: unknown
+  try {
+    read = JSON.parse(line)
+  } catch {
+    return 'it is no JSON'
+  }
+  const { data, error } = LetterData().safeParse(read)
+  return data ?? error?.issues[0]?.message ?? 'it has none of the shapes of letters'
+}
