@@ -1,6 +1,7 @@
 import { Running } from '../../../components/effects/effect.ts'
 import type { OutcomeData } from '../../protocol/failure.ts'
 import type { Entity } from '../../world/component.ts'
+import { EntiaError } from '../../world/entia-error.ts'
 import type { EffectContext, EffectKind } from '../effects/effect-kind.ts'
 import { untilAborted } from '../effects/until-aborted.ts'
 import type { Children } from './children.ts'
@@ -52,7 +53,8 @@ async function followed(
   if (!wasRunning) {
     const made = await madeWorld(children, session, context)
     if (typeof made === 'string') return failed(made)
-    await wait(remote.fleet.launch(remote.order(sessionId, children.reportsUsage(session)), made))
+    const order = remote.order(sessionId, children.reportsUsage(session))
+    await surely(context, () => remote.fleet.launch(order, made))
     await wait(untilAborted(run.slot, signal))
     if (!signal.aborted) await context.admit()
   }
@@ -61,11 +63,11 @@ async function followed(
     const grant = (): Promise<void> => remote.tell(sessionId, 'grant', { grant: sessionGrant(children, session) })
     // Whoever takes it up anew before it has begun waits for its grant again.
     run.onSlotAgain = () => void grant().catch(() => undefined)
-    await wait(grant())
+    await surely(context, grant)
   }
   const news = await wait(untilAborted(run.ended, signal))
   if (news === undefined || signal.aborted) {
-    if (!context.isStopping) await wait(stopRemote(children, remote, session))
+    if (!context.isStopping) await wait(stopRemote(children, remote, session).catch(() => undefined))
     return calledOff()
   }
   const { end, isArchiving = false, marks, usage } = news
@@ -79,4 +81,20 @@ export async function stopRemote(children: Children, remote: RemoteSessions, ses
     return children.spent(session, { calls: 0, sessions: 0 })
   }
   await remote.tell(sessionId, 'stop', { stop: stopReason })
+}
+
+/** Waits between tries of what the fleet cannot do now. */
+const firstWaitMs = 50
+const longestWaitMs = 5_000
+
+/** Does what may be repeated until it is done, or the effect ends: a database that is away comes back. */
+async function surely({ signal, sleep, wait }: EffectContext, act: () => Promise<void>): Promise<void> {
+  for (let waitMs = firstWaitMs; !signal.aborted; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
+    try {
+      return await wait(untilAborted(act(), signal))
+    } catch (error) {
+      if (!(error instanceof EntiaError) || error.code !== 'store-failed') throw error
+      await sleep(waitMs)
+    }
+  }
 }

@@ -13,9 +13,9 @@ import type { Listeners } from '../loop/listeners.ts'
 import { Runner } from '../loop/runner.ts'
 import type { RestoreOptions } from '../loop/stored-ticks.ts'
 import type { HeldWorld } from '../loop/stored-world.ts'
-import { ChildRun, type Grant, type LetterToSession } from './child-run.ts'
-import type { Slot } from './pool.ts'
-import type { SessionOrder } from './session-fleet.ts'
+import { ChildRun, type Grant, type LetterToSession } from '../children/child-run.ts'
+import type { Slot } from '../children/pool.ts'
+import type { SessionOrder } from '../children/session-fleet.ts'
 
 /** How often a session says at most what it has spent, where its parent counts that. */
 const reportEachMs = 2_000
@@ -45,7 +45,14 @@ export async function holdSession(order: SessionOrder, parts: TenureParts): Prom
   const { known, record, store } = parts
   const { root, sessionId } = order
   const news = new NewsOf(order, parts.host)
-  const held = await JournalWriter.openShared(sessionId, { store, root, record, outgoing: () => news.due() })
+  const held = await JournalWriter.openShared(sessionId, {
+    store,
+    root,
+    record,
+    // It came with its slot: who had it before lost it.
+    seize: true,
+    outgoing: () => news.due(),
+  })
   let isDriven = false
   try {
     const found = await held.journal.restore(known)

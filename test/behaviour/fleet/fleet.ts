@@ -1,0 +1,84 @@
+import { type HostOptions, memoryStore, type RunnerEvent, standardSystems, type World } from 'entia'
+import * as components from 'entia/components'
+import type { SharedStore } from 'entia/stores'
+import { onTestFinished } from 'vitest'
+import { Host } from '../../../src/engine/effects/host.ts'
+import { Worker } from '../../../src/engine/fleet/worker.ts'
+import { restored } from '../../../src/engine/loop/stored-ticks.ts'
+import { letterLine } from '../../../src/protocol/letter.ts'
+import { SimulatedBoard } from '../../../src/sim/simulated-board.ts'
+import type { Component } from '../../../src/world/component.ts'
+
+const known = {
+  systems: standardSystems(),
+  components: Object.values(components).filter((value) => typeof value === 'function') as unknown as Component[],
+}
+
+export interface FleetOptions {
+  readonly host: () => HostOptions
+  readonly make: (name: string) => World
+  readonly cap?: number
+  readonly store?: SharedStore
+}
+
+/** Workers of one process that share a store, each with a Host of its own. */
+export function fleet({ cap = 50, host, make, store = memoryStore() }: FleetOptions) {
+  const board = new SimulatedBoard({ store, cap, date: () => Date.now() })
+  const events: RunnerEvent[] = []
+  const hearers = new Set<(event: RunnerEvent) => void>()
+  const hear = (event: RunnerEvent): void => {
+    events.push(event)
+    for (const each of hearers) each(event)
+  }
+  const workers = new Map<string, Worker>()
+  onTestFinished(async () => {
+    await Promise.all([...workers.values()].map((worker) => worker.stop()))
+    await store.close()
+  })
+
+  function worker(name: string, more: { readonly maxSessions?: number; readonly maxWorlds?: number } = {}): Worker {
+    const its = board.of(name)
+    const made = new Worker({
+      store,
+      board: its,
+      host: new Host(host(), { fleet: its }),
+      known,
+      make,
+      maxSessions: 10,
+      maxWorlds: 10,
+      idleMs: 5,
+      opened: (runner) => void runner.on('*', hear),
+      ...more,
+    })
+    made.on('*', hear as never)
+    made.start()
+    workers.set(name, made)
+    return made
+  }
+
+  return {
+    board,
+    events,
+    store,
+    worker,
+    /** Resolves with the first event from now on of which something holds. */
+    next: (holds: (event: RunnerEvent) => boolean): Promise<RunnerEvent> =>
+      new Promise((resolve) => {
+        const look = (event: RunnerEvent): void => {
+          if (!holds(event)) return
+          hearers.delete(look)
+          resolve(event)
+        }
+        hearers.add(look)
+      }),
+    /** Puts an input into the box of a root world. */
+    post: (world: string, input: { readonly kind: string } & Readonly<Record<string, unknown>>, id?: string) =>
+      store.post({ world, line: letterLine({ input }), id }),
+    /** A world as it is committed. */
+    read: async (name: string, root = name): Promise<World> => {
+      const stored = await store.read(name, { root })
+      if (stored === undefined) throw new Error(`there is no world ${name}`)
+      return restored(name, stored, known).world
+    },
+  }
+}
