@@ -69,7 +69,8 @@ export type { Answer } from './runtime/ask/answer.ts'
 export type { AskPart } from './runtime/ask/part.ts'
 
 // Many worlds in one store, opened when they are spoken to.
-export { worlds, type NamedWorld, type Worlds, type WorldsOptions } from './runtime/worlds/worlds.ts'
+export type { NamedWorld } from './runtime/worlds/named-world.ts'
+export { worlds, type Worlds, type WorldsOptions } from './runtime/worlds/worlds.ts'
 
 // Run it, listen to it, and replay what was recorded.
 export { run } from './engine/loop/run.ts'
@@ -110,7 +111,8 @@ export type { Store } from './stores/port.ts'
 export { type SubagentConfig, SubagentRegistry } from '../components/sessions/subagent-registry.ts'
 export type { SessionStatus } from './protocol/delegation.ts'
 export type { Skill } from '../components/agent/skills.ts'
-export { type SessionInfo, type SessionRef, Subagents, type WaitOptions } from './engine/children/subagents.ts'
+export type { SessionInfo } from './engine/children/session-info.ts'
+export { type SessionRef, Subagents, type WaitOptions } from './engine/children/subagents.ts'
 export type { Transcript } from './engine/children/child-run.ts'
 export type { LaunchOptions, WorkerOptions } from './engine/loop/requests.ts'
 export { SessionPool, type SessionPoolOptions, sessionPoolDefaults } from './engine/children/pool.ts'

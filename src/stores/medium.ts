@@ -77,6 +77,8 @@ export interface Database {
   read(world: string, from: 'newest' | 'oldest'): StoredWorld | undefined
   /** From the newest snapshot at or before `from`, up to `to`; `undefined` if no snapshot is so old. */
   readPart(world: string, from: number, to: number): StoredWorld | undefined
+  /** Those that are kept, in order. */
+  rowsBehind(world: string, tick: number): readonly JournalRow[]
   text(key: string): string | undefined
   /** Removes what is kept of one world, texts and transcripts aside; `false` if that is nothing. */
   remove(world: string): boolean

@@ -145,6 +145,10 @@ class MemoryDatabase implements Database {
     return kept && snapshot && { snapshot, rows: kept.rows.filter(({ tick }) => tick > snapshot.tick && tick <= to) }
   }
 
+  rowsBehind(world: string, tick: number): readonly JournalRow[] {
+    return (this.#worlds.get(world)?.rows ?? []).filter((row) => row.tick > tick)
+  }
+
   text(key: string): string | undefined {
     return this.#texts.get(key)
   }

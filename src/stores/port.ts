@@ -261,6 +261,16 @@ export interface SharedStore extends Store {
    * @throws `invalid-argument` for what is no line of well-formed text, or one of more than 4 MB
    */
   post(post: Post): Promise<void>
+  /**
+   * The rows of a world behind a tick, without holding it. `undefined`: some of them are not kept any more, or it is not there;
+   * `read` gives it whole.
+   */
+  rows(
+    world: string,
+    options: { readonly after: number; readonly root?: string },
+  ): Promise<readonly JournalRow[] | undefined>
+  /** The newest tick of each of these worlds, without holding them; `undefined` for one that is not there. */
+  ticks(worlds: readonly { readonly world: string; readonly root?: string }[]): Promise<readonly (number | undefined)[]>
   /** Calls a listener for each world that has got letters, in this process or another; soon, and perhaps more than once. */
   on(event: 'letter', hear: (root: string, world: string) => void): () => void
 }

@@ -13,6 +13,7 @@ import { type LockOwner, lockOwner } from './lock-owner.ts'
 import type { Database, Medium, Transcripts } from './medium.ts'
 import { OpenDatabase, ofRoot } from './open-database.ts'
 import type {
+  JournalRow,
   Post,
   ReadOptions,
   SharedJournal,
@@ -93,6 +94,34 @@ export class RootStore implements SharedStore {
       if (stored === undefined) throw notKept(world, first, head.oldestSnapshot)
       assertContiguous(world, stored, database.place)
       return stored
+    })
+  }
+
+  async rows(
+    world: string,
+    { after, root = world }: { readonly after: number; readonly root?: string },
+  ): Promise<readonly JournalRow[] | undefined> {
+    assertName(world)
+    assertName(root)
+    assertWhole('A tick to read behind', after, 0)
+    this.#assertOpen()
+    await this.#open.get(root)?.settled()
+    if (!this.#medium.has(root)) return undefined
+    return this.#view(root, (database) => {
+      const rows = database.rowsBehind(world, after)
+      const isWhole = rows[0] === undefined ? database.head(world)?.tick === after : rows[0].tick === after + 1
+      return isWhole ? rows : undefined
+    })
+  }
+
+  async ticks(
+    worlds: readonly { readonly world: string; readonly root?: string }[],
+  ): Promise<readonly (number | undefined)[]> {
+    this.#assertOpen()
+    return worlds.map(({ root, world }) => {
+      const place = root ?? world
+      if (!this.#medium.has(place)) return undefined
+      return this.#view(place, (database) => database.head(world)?.tick)
     })
   }
 

@@ -117,6 +117,14 @@ export class SqliteDatabase implements Database {
     })
   }
 
+  rowsBehind(world: string, tick: number): readonly JournalRow[] {
+    return explaining(this.place, () => {
+      const { id } = this.#find(world)
+      const found = id === undefined ? [] : this.#statements.rowsBehind.all(id, tick, id, 2 ** 40 - 1)
+      return found.map((row) => ({ tick: row['tick'] as number, line: row['line'] as string }))
+    })
+  }
+
   text(key: string): string | undefined {
     return explaining(this.place, () => this.#statements.text.get(key)?.['text'] as string | undefined)
   }

@@ -14,6 +14,8 @@ export function storeOnDemand(open: () => Promise<Medium>): SharedStore {
     open: async (world, options) => (await loaded()).open(world, options),
     read: async (world, options) => (await loaded()).read(world, options),
     post: async (post) => (await loaded()).post(post),
+    rows: async (world, options) => (await loaded()).rows(world, options),
+    ticks: async (worlds) => (await loaded()).ticks(worlds),
     on: (event, hear) => {
       const listening = loaded().then((made) => made.on(event, hear))
       return () => void listening.then((end) => end())

@@ -172,6 +172,28 @@ export function describeLetters(places: readonly SharedPlace[]): void {
       })
     })
 
+    describe('a world that somebody else holds', () => {
+      it('is followed by its newest tick and the rows behind one that is known', async () => {
+        const store = await opened()
+        const journal = await store.open('b', { root: 'a' })
+        await journal.commit({ ...begin, rows: [...row(1).rows, ...row(2).rows] })
+        expect(await store.ticks([{ world: 'b', root: 'a' }, { world: 'none' }])).toEqual([2, undefined])
+        expect(await store.rows('b', { root: 'a', after: 1 })).toEqual(row(2).rows)
+        expect(await store.rows('b', { root: 'a', after: 2 })).toEqual([])
+        expect(await store.rows('none', { after: 0 })).toBeUndefined()
+      })
+
+      it('whose rows a snapshot has replaced has to be read whole', async () => {
+        const store = await opened()
+        const journal = await store.open('a')
+        await journal.commit({ ...begin, ...row(1) })
+        await journal.commit({ ...row(2), snapshot: { tick: 2, lines: ['{}'] } })
+        await journal.commit(row(3))
+        expect(await store.rows('a', { after: 1 })).toBeUndefined()
+        expect(await store.rows('a', { after: 2 })).toEqual(row(3).rows)
+      })
+    })
+
     it('knows when a world is due that was closed, until it is opened again', async () => {
       const store = await opened()
       const journal = await store.open('a')

@@ -1,9 +1,8 @@
 import { HostFacts } from '../../../components/agent/host-facts.ts'
 import type { StandardInput } from '../../protocol/input.ts'
 import { Collected, SessionQuery } from '../../../components/sessions/session-call.ts'
-import { isFinal, type SessionStatus } from '../../protocol/delegation.ts'
+import { isFinal } from '../../protocol/delegation.ts'
 import { SubagentSession, type SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
-import type { SessionUsage } from '../../protocol/usage.ts'
 import type { Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { shortly } from '../../world/known-options.ts'
@@ -22,8 +21,8 @@ import { lostResult } from './session-records.ts'
 import { findSession } from '../../rules/delegation/find-session.ts'
 import type { Completions, Launched } from './completions.ts'
 import type { Children } from './children.ts'
+import { queriesOf, type SessionInfo, sessionInfo } from './session-info.ts'
 import { cutText } from '../../rules/text/cut-text.ts'
-import { sumOf } from '../../rules/tokens/token-counts.ts'
 
 /** Options of waiting for sessions. */
 export interface WaitOptions {
@@ -44,26 +43,6 @@ export interface QueryOptions extends WaitOptions {
 
 /** A session's full id, a unique prefix of it (longer than `session-`), or its sequence number. */
 export type SessionRef = string | number
-
-/** A session as a program sees it. */
-export interface SessionInfo {
-  readonly sessionId: string
-  readonly sequence: number
-  readonly category: string
-  /** Of an ended session: the beginning, if it is long. */
-  readonly prompt: string
-  readonly model: string
-  readonly status: SessionStatus
-  /** Unix time of the launch; absent: a model launched it. */
-  readonly startedAt: number | undefined
-  readonly ageMs: number
-  /** Until its deadline; `undefined`: it has none, or does not run. */
-  readonly remainingMs: number | undefined
-  /** On its task and on questions, so far. */
-  readonly usage: SessionUsage
-  /** A result or a reply is under way, or waits to be collected. */
-  readonly pending: boolean
-}
 
 export interface SubagentsParts {
   readonly clock: Clock
@@ -173,7 +152,7 @@ export class Subagents {
       await this.#take(record.sessionId, !world.has(session, Collected))
       return this.#resultOf(session)
     }
-    const query = this.#queries(session)[0]
+    const query = queriesOf(this.#world, session)[0]
     if (query === undefined) throw nothingPending(record.sessionId)
     const { id, reply } = world.read(query, SessionQuery)
     const isOver = reply !== undefined || (wait && (await this.#within(timeoutMs, completions.answered(id))))
@@ -183,7 +162,9 @@ export class Subagents {
   list(options: { readonly active?: boolean } = {}): SessionInfo[] {
     checkOptions('subagents.list', options, { active: flag })
     const { active = false } = options
-    const all = this.#world.referrers(SubagentSession, this.#agent).map((session) => this.#info(session))
+    const all = this.#world
+      .referrers(SubagentSession, this.#agent)
+      .map((session) => sessionInfo(this.#world, session, this.#parts.children))
     return active ? all.filter(({ status }) => !isFinal(status)) : all
   }
 
@@ -247,27 +228,6 @@ export class Subagents {
     return completions.launch((correlationId) => ({ kind: 'delegate', agent: this.#agent, correlationId, ...request }))
   }
 
-  #info(session: Entity): SessionInfo {
-    const world = this.#world
-    const { children } = this.#parts
-    const record = children.record(session)
-    const { category, createdAtDateMs, createdAtMs, deadlineMs, model, prompt, sequence, sessionId, status } = record
-    const isOpen = !world.has(session, Collected) && status !== 'cancelled'
-    return {
-      sessionId,
-      sequence,
-      category,
-      prompt,
-      model,
-      status,
-      startedAt: createdAtDateMs,
-      ageMs: world.nowMs - createdAtMs,
-      remainingMs: status === 'running' && deadlineMs !== undefined ? deadlineMs - world.nowMs : undefined,
-      usage: children.usageOf(sessionId) ?? usedBy(record),
-      pending: isOpen || this.#queries(session).length > 0,
-    }
-  }
-
   #own(ref: SessionRef): { readonly session: Entity; readonly record: SubagentSessionData } {
     const world = this.#world
     if (typeof ref !== 'string' && typeof ref !== 'number') {
@@ -297,14 +257,8 @@ export class Subagents {
     return asked.find(({ reply }) => reply === undefined || !isWaited)?.prompt
   }
 
-  #queries(session: Entity): readonly Entity[] {
-    const world = this.#world
-    const asked = world.referrers(SessionQuery, session)
-    return asked.filter((query) => world.read(query, SessionQuery).call === undefined)
-  }
-
   #query(session: Entity, id: string): Entity | undefined {
-    return this.#queries(session).find((query) => this.#world.read(query, SessionQuery).id === id)
+    return queriesOf(this.#world, session).find((query) => this.#world.read(query, SessionQuery).id === id)
   }
 
   async #takeReply(session: Entity, id: string): Promise<string> {
@@ -374,6 +328,3 @@ function busy(sessionId: string, prompt: string): EntiaError {
 }
 
 /** On its task, on questions and on archiving. */
-function usedBy({ usage = { calls: 0, sessions: 0 }, usageAfterEnd }: SubagentSessionData): SessionUsage {
-  return usageAfterEnd === undefined ? usage : sumOf(usage, usageAfterEnd)
-}

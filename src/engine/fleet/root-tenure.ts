@@ -1,4 +1,5 @@
 import type { SharedStore } from '../../stores/port.ts'
+import type { Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { World } from '../../world/world.ts'
 import { untilAborted } from '../effects/until-aborted.ts'
@@ -18,6 +19,8 @@ export interface RootParts {
   readonly make: (name: string) => World
   /** Milliseconds without work or letters after which it is parked. */
   readonly idleMs: number
+  /** The agent that a letter means which names none. @default the only one of the world */
+  readonly agentOf?: ((world: World) => Entity) | undefined
   readonly opened?: ((runner: Runner) => void) | undefined
   /** The worker lets go of it: it goes on elsewhere. */
   readonly signal: AbortSignal
@@ -36,7 +39,11 @@ export async function holdRoot(name: string, parts: RootParts): Promise<void> {
     const world = found?.world ?? made(name, parts.make)
     if (found !== undefined) world.core.watch()
     const options = { host, store, ...(record !== undefined && { record }) }
-    runner = new Runner(world, options, { ...held, lastEvents: found?.lastEvents ?? [] })
+    runner = new Runner(world, options, {
+      journal: held.journal,
+      mail: { ...held.mail, agentOf: parts.agentOf },
+      lastEvents: found?.lastEvents ?? [],
+    })
     opened?.(runner)
     await runner.start()
     await untilAborted(restful(runner, parts), signal)

@@ -1,6 +1,7 @@
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import type { SharedStore } from '../../stores/port.ts'
 import { EntiaError, type EntiaErrorCode } from '../../world/entia-error.ts'
+import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Host } from '../effects/host.ts'
 import { Listeners } from '../loop/listeners.ts'
@@ -20,6 +21,8 @@ export interface WorkerParts {
   readonly record?: boolean | undefined
   /** Makes a root world at its first letter. */
   readonly make: (name: string) => World
+  /** The agent that a letter to a root world means which names none. @default the only one of the world */
+  readonly agentOf?: ((world: World) => Entity) | undefined
   /** Most sessions that it holds at once, of those that the cap of the fleet lets run. */
   readonly maxSessions: number
   /** Most root worlds that it holds at once. */

@@ -85,6 +85,8 @@ export interface RunnerEvents {
     readonly newestTick: number
     readonly message: string
   }
+  /** Of a world that is followed: its ticks up to this one are known, their events are not. */
+  'ticks-skipped': { readonly world: string; readonly tick: number }
   /** A letter that lay in the store for this world is none that it can take. It was removed. */
   'letter-refused': { readonly world: string; readonly letter: number; readonly message: string }
   'commit-failed': { readonly world: string; readonly tick: number; readonly attempt: number; readonly message: string }
@@ -108,6 +110,7 @@ export const runnerEventTypes = Object.keys({
   'runner-failed': true,
   'runner-stopped': true,
   'letter-refused': true,
+  'ticks-skipped': true,
   'commit-failed': true,
   'listener-failed': true,
   'observer-failed': true,

@@ -1,4 +1,6 @@
 import type { Letter, SharedJournal, SharedStore } from '../../stores/port.ts'
+import type { Entity } from '../../world/component.ts'
+import type { World } from '../../world/world.ts'
 
 /** Letters that are read ahead of the ticks that take them. */
 const maxWaiting = 1_000
@@ -8,6 +10,8 @@ export interface Mail {
   readonly store: SharedStore
   readonly journal: SharedJournal
   readonly root: string
+  /** The agent that a letter means which names none. @default the only one of the world */
+  readonly agentOf?: ((world: World) => Entity) | undefined
 }
 
 export interface LetterBoxOptions extends Mail {

@@ -7,7 +7,8 @@ import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import type { Letter } from '../../stores/port.ts'
 import { type Entrance, postedInput } from './entrance.ts'
 import type { StreamEvent } from './events.ts'
-import { LetterBox } from './letter-box.ts'
+import { LetterBox, type Mail } from './letter-box.ts'
+import { onlyAgent } from './only-agent.ts'
 import type { HeldWorld } from './stored-world.ts'
 
 interface Recipient {
@@ -22,7 +23,7 @@ interface Recipient {
   readonly emit: (event: StreamEvent) => void
 }
 
-interface LetterReader extends Recipient {
+interface LetterReader extends Recipient, Pick<Mail, 'agentOf'> {
   /** The letter may go. */
   readonly done: (letter: number) => void
   readonly refused: (letter: number, message: string) => void
@@ -37,7 +38,7 @@ export function openLetters({ journal, mail }: HeldWorld, recipient: Recipient):
     done(letter)
     emit({ type: 'letter-refused', world: world.name, letter, message })
   }
-  const reader = { ...recipient, done, refused }
+  const reader = { ...recipient, agentOf: mail.agentOf, done, refused }
   const box = new LetterBox({ ...mail, take: (letter) => void takeLetter(letter, reader) })
   journal.onCommit = () => box.committed()
   box.open()
@@ -60,11 +61,17 @@ async function takeLetter({ id, line }: Letter, reader: LetterReader): Promise<v
   told(letter, id)
 }
 
-async function takeInput(given: unknown, id: number, reader: LetterReader): Promise<void> {
+/** A message, or its cancellation, that names no agent is for the one that is spoken to. */
+function addressed(given: Readonly<Record<string, unknown>>, { agentOf, world }: LetterReader): unknown {
+  const isForAgent = (given['kind'] === 'message' || given['kind'] === 'cancel') && given['agent'] === undefined
+  return isForAgent ? { ...given, agent: agentOf?.(world) ?? onlyAgent(world) } : given
+}
+
+async function takeInput(given: Readonly<Record<string, unknown>>, id: number, reader: LetterReader): Promise<void> {
   const { done, entrance, isPassedOn, refused, world } = reader
   let input: Input
   try {
-    input = postedInput(world, given)
+    input = postedInput(world, addressed(given, reader))
     if (input.kind === 'answer' && (await isPassedOn(input as AnswerInput))) return done(id)
   } catch (error) {
     return refused(id, thrownMessage(error))

@@ -95,7 +95,7 @@ export function withoutContentOf(event: WorldEvent): WorldEvent {
 }
 
 /** Stored events of a world's newest tick, with their content. */
-function withContent(world: World, events: readonly WorldEvent[]): readonly WorldEvent[] {
+export function withContent(world: World, events: readonly WorldEvent[]): readonly WorldEvent[] {
   return events.map((event) => {
     if (event.type === 'tool-called') return { ...event, arguments: argumentsOf(world, event) }
     return event.type === 'tool-answered' ? { ...event, result: resultOf(world, event) } : event

@@ -1,6 +1,6 @@
 import { LastTurn } from '../../../components/agent/turn.ts'
 import { assertAgent, userMessage } from '../../engine/loop/requests.ts'
-import type { Runner } from '../../engine/loop/runner.ts'
+import type { WorldDriver } from '../../engine/loop/world-driver.ts'
 import type { UserMessage } from '../../protocol/message.ts'
 import { schemaIssues } from '../../rules/text/schema-issues.ts'
 import { jsonSchemaOf } from '../../tools/json-schema-of.ts'
@@ -45,7 +45,7 @@ export interface Asking<Output = unknown> extends Promise<Answer<Output>> {
  * started or was stopped, and what the Runner fails with
  */
 export function ask<Schema extends z.ZodType = never>(
-  runner: Runner,
+  runner: WorldDriver,
   agent: Entity,
   message: string | UserMessage,
   options: AskOptions<Schema> = noOptions as AskOptions<Schema>,
@@ -59,7 +59,7 @@ export function ask<Schema extends z.ZodType = never>(
  *
  * @throws by its promise: `invalid-argument` for an agent that has had no turn
  */
-ask.attach = function attach(runner: Runner, agent: Entity): Asking {
+ask.attach = function attach(runner: WorldDriver, agent: Entity): Asking {
   return asAsking(attachedTurn(runner, agent))
 }
 
@@ -72,7 +72,7 @@ export interface TurnUnderWay {
 }
 
 export function askedTurn(
-  runner: Runner,
+  runner: WorldDriver,
   agent: Entity,
   message: string | UserMessage,
   options: AskOptions,
@@ -94,7 +94,7 @@ export function askedTurn(
   }
 }
 
-export function attachedTurn(runner: Runner, agent: Entity): TurnUnderWay {
+export function attachedTurn(runner: WorldDriver, agent: Entity): TurnUnderWay {
   return {
     ended: TurnWatch.of(runner).answerTo(agent, () => {
       assertAgent(runner.world, agent)
@@ -108,7 +108,7 @@ export function attachedTurn(runner: Runner, agent: Entity): TurnUnderWay {
   }
 }
 
-function follow(runner: Runner, agent: Entity, stream: PartStream): void {
+function follow(runner: WorldDriver, agent: Entity, stream: PartStream): void {
   stream.onEnd(followTurn(runner, agent, (part) => stream.write(part)))
 }
 
@@ -158,7 +158,7 @@ function parsed(answer: Answer, schema: z.ZodType): Answer {
   return { ...answer, output: undefined, stop: 'failed', failure }
 }
 
-function cancelOnAbort(runner: Runner, agent: Entity, signal: AbortSignal, ended: Promise<unknown>): void {
+function cancelOnAbort(runner: WorldDriver, agent: Entity, signal: AbortSignal, ended: Promise<unknown>): void {
   const cancel = (): void => void runner.cancel(agent, 'aborted by its caller').catch(() => undefined)
   signal.addEventListener('abort', cancel)
   const forget = (): void => signal.removeEventListener('abort', cancel)

@@ -4,7 +4,7 @@ import { Conversation } from '../../../components/agent/conversation.ts'
 import { OwnedBy } from '../../../components/effects/effect.ts'
 import { SubagentSession } from '../../../components/sessions/subagent-session.ts'
 import type { EventsByType } from '../../engine/loop/events.ts'
-import type { Runner } from '../../engine/loop/runner.ts'
+import type { WorldDriver } from '../../engine/loop/world-driver.ts'
 import type { AssistantMessage, Message } from '../../protocol/message.ts'
 import type { Judged } from '../../protocol/policy.ts'
 import type { Entity } from '../../world/component.ts'
@@ -12,14 +12,14 @@ import { isAtWork } from './turn-watch.ts'
 import type { AskPart } from './part.ts'
 
 /** Turns what a Runner emits into the parts of an agent's turn. Gives a function that ends it. */
-export function followTurn(runner: Runner, agent: Entity, write: (part: AskPart) => void): () => void {
+export function followTurn(runner: WorldDriver, agent: Entity, write: (part: AskPart) => void): () => void {
   const follower = new TurnFollower(runner, agent, write)
   return () => follower.end()
 }
 
 class TurnFollower {
   readonly #agent: Entity
-  readonly #runner: Runner
+  readonly #runner: WorldDriver
   readonly #write: (part: AskPart) => void
   readonly #ends: (() => void)[] = []
   /** The try of a model call whose text was written as it was streamed. */
@@ -27,7 +27,7 @@ class TurnFollower {
   /** The newest reply whose calls were written. */
   #reply: AssistantMessage | undefined
 
-  constructor(runner: Runner, agent: Entity, write: (part: AskPart) => void) {
+  constructor(runner: WorldDriver, agent: Entity, write: (part: AskPart) => void) {
     this.#agent = agent
     this.#runner = runner
     this.#write = write
@@ -153,7 +153,7 @@ class TurnFollower {
 }
 
 /** The parts up to now of the turn that is open, or of the last one, for a reader that begins late. */
-export function* partsSoFar({ world }: Runner, agent: Entity): Generator<AskPart> {
+export function* partsSoFar({ world }: WorldDriver, agent: Entity): Generator<AskPart> {
   const messages = world.read(agent, Conversation).slice()
   for (const message of messages.slice(turnBegin(messages, isAtWork(world, agent)))) yield* partsOf(message)
   for (const owned of world.referrers(OwnedBy, agent)) {

@@ -1,6 +1,6 @@
 import { Turn } from '../../../components/agent/turn.ts'
 import { Unread } from '../../../components/agent/conversation.ts'
-import type { Runner } from '../../engine/loop/runner.ts'
+import type { WorldDriver } from '../../engine/loop/world-driver.ts'
 import type { Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { World } from '../../world/world.ts'
@@ -22,24 +22,24 @@ interface Waiter {
   readonly settle: (result: Answer | EntiaError) => void
 }
 
-const watches = new WeakMap<Runner, TurnWatch>()
+const watches = new WeakMap<WorldDriver, TurnWatch>()
 
 /** Lets programs wait for the turns of a Runner's agents. One listener for each type of event serves all who wait. */
 export class TurnWatch {
-  readonly #world: World
+  readonly #driver: WorldDriver
   readonly #waiters = new Map<Entity, Set<Waiter>>()
 
-  static of(runner: Runner): TurnWatch {
+  static of(runner: WorldDriver): TurnWatch {
     let watch = watches.get(runner)
     if (watch === undefined) watches.set(runner, (watch = new TurnWatch(runner)))
     return watch
   }
 
-  private constructor(runner: Runner) {
-    this.#world = runner.world
+  private constructor(runner: WorldDriver) {
+    this.#driver = runner
     runner.on('turn-ended', ({ agent, path, tick }) => {
       if (path !== undefined || !this.#waiters.has(agent)) return
-      this.#ended(agent, { tick, isRefusal: false, result: answerOf(this.#world, agent) })
+      this.#ended(agent, { tick, isRefusal: false, result: answerOf(this.#driver.world, agent) })
     })
     runner.on('turn-error', ({ agent, failure, kind, message, path, refused, tick }) => {
       if (path !== undefined || refused !== true) return
@@ -53,6 +53,13 @@ export class TurnWatch {
         agent,
       })
       this.#ended(agent, { tick, isRefusal: true, result })
+    })
+    // A turn that ended in the meantime is the last one.
+    runner.on('ticks-skipped', ({ tick }) => {
+      for (const agent of this.#waiters.keys()) {
+        if (isAtWork(runner.world, agent)) continue
+        this.#ended(agent, { tick, isRefusal: false, result: answerOf(runner.world, agent) })
+      }
     })
     runner.on('runner-failed', ({ error, world }) => this.#failAll(world, error))
     runner.on('runner-stopped', ({ world }) => {
@@ -75,7 +82,7 @@ export class TurnWatch {
     this.#waiters.set(agent, waiters.add(waiter))
     try {
       const tick = await post()
-      if (tick === undefined && !isAtWork(this.#world, agent)) return answerOf(this.#world, agent)
+      if (tick === undefined && !isAtWork(this.#driver.world, agent)) return answerOf(this.#driver.world, agent)
       waiter.takenIn = tick ?? 0
       const end = waiter.early.find((each) => isEndFor(each, waiter.takenIn ?? 0))
       const result = end?.result ?? (await promise)
@@ -96,7 +103,7 @@ export class TurnWatch {
 
   #failAll(world: string, error: EntiaError): void {
     // Events of sessions' Worlds come here as well.
-    if (world !== this.#world.name) return
+    if (world !== this.#driver.world.name) return
     for (const waiter of [...this.#waiters.values()].flatMap((waiters) => [...waiters])) waiter.settle(error)
   }
 }

@@ -1,12 +1,9 @@
 import * as standardComponents from '../../../components/index.ts'
-import { Conversation } from '../../../components/agent/conversation.ts'
 import { type HostOptions, hostOptionNames } from '../../engine/effects/host-options.ts'
 import { Host } from '../../engine/effects/host.ts'
-import type { SessionInfo } from '../../engine/children/subagents.ts'
 import type { EventsByType, RunnerEvent } from '../../engine/loop/events.ts'
+import { onlyAgent } from '../../engine/loop/only-agent.ts'
 import { Runner } from '../../engine/loop/runner.ts'
-import type { PostOptions } from '../../engine/loop/runner-options.ts'
-import type { UserMessage } from '../../protocol/message.ts'
 import type { Store } from '../../stores/port.ts'
 import { standardSystems } from '../../../systems/index.ts'
 import type { Component, Entity } from '../../world/component.ts'
@@ -23,19 +20,8 @@ import {
   refuseMisfits,
 } from '../../world/option-shapes.ts'
 import { type System, World } from '../../world/world.ts'
-import {
-  type Asking,
-  type AskingFor,
-  type AskOptions,
-  asAsking,
-  askedTurn,
-  attachedTurn,
-  type TurnUnderWay,
-} from '../ask/ask.ts'
-import type { PartStream } from '../ask/part-stream.ts'
-import { EventStream } from './event-stream.ts'
+import { type NamedWorld, namedWorld } from './named-world.ts'
 import { OpenWorlds } from './open-worlds.ts'
-import type { z } from 'zod'
 
 /** Besides these, the options of the Host that all worlds share: models, tools, prices … */
 export interface WorldsOptions extends HostOptions {
@@ -57,25 +43,6 @@ export interface WorldsOptions extends HostOptions {
 
 /** What holds where the options say nothing. */
 const defaults = { idleMs: 60_000, maxOpen: 200 } as const
-
-/** One world, by its name. It is opened when it is used, and holds nothing meanwhile. */
-export interface NamedWorld {
-  readonly name: string
-  /** As `ask(runner, agent, …)`. */
-  ask<Schema extends z.ZodType = never>(message: string | UserMessage, options?: AskOptions<Schema>): AskingFor<Schema>
-  /** As `ask.attach(runner, agent)`. */
-  attach(): Asking
-  /** Sends a message. Resolves once it is committed; the turn goes on by itself. */
-  message(message: string | UserMessage, options?: PostOptions): Promise<void>
-  /** Answers an approval. */
-  answer(approval: string, answer: boolean | { readonly approved: boolean; readonly reason?: string }): Promise<void>
-  /** Ends the agent's turn. */
-  cancel(reason?: string): Promise<void>
-  /** Events of this world while it is open here. A slow reader loses the oldest: it gets an `events-skipped` in their place. */
-  events(): EventStream
-  /** The agent's sessions. */
-  sessions(): Promise<readonly SessionInfo[]>
-}
 
 /** Many worlds in one store, opened when they are spoken to. */
 export interface Worlds {
@@ -170,48 +137,26 @@ class WorldsOfStore implements Worlds {
 
   world(name: string): NamedWorld {
     refuseMisfit('worlds.world', 'name', name, filledText)
-    return {
-      name,
-      ask: (message, options = {}) =>
-        asAsking(this.#laterTurn(name, (runner, agent) => askedTurn(runner, agent, message, options))),
-      attach: () => asAsking(this.#laterTurn(name, attachedTurn)),
+    return namedWorld(name, {
+      use: (work) => this.#use(name, work),
+      listen: (listener) => this.#listen({ name, type: '*', listener, ends: new Set() }),
       message: async (message, options) => {
         await this.#use(name, (runner, agent) => runner.message(agent, message, options))
       },
-      answer: async (approval, answer) => {
-        const { approved, reason } = typeof answer === 'boolean' ? { approved: answer } : answer
-        const input = { kind: 'answer', approval, approved, ...(reason !== undefined && { reason }) } as const
+      answer: async (input) => {
         await this.#use(name, (runner) => runner.post(input))
       },
-      cancel: async (reason) => this.#use(name, (runner, agent) => runner.cancel(agent, reason)),
-      events: () => new EventStream((listener) => this.#listen({ name, type: '*', listener, ends: new Set() })),
-      sessions: async () => this.#use(name, (runner, agent) => runner.subagents(agent).list()),
-    }
+      cancel: (reason) => this.#use(name, (runner, agent) => runner.cancel(agent, reason)),
+      sessions: () => this.#use(name, (runner, agent) => runner.subagents(agent).list()),
+    })
   }
 
   #use<T>(name: string, work: (runner: Runner, agent: Entity) => T | Promise<T>): Promise<T> {
     return this.#found.then(() => this.#open.use(name, (runner) => work(runner, this.#agentOf(runner.world))))
   }
 
-  /** A turn in a world that has to be opened first. */
-  #laterTurn(name: string, begin: (runner: Runner, agent: Entity) => TurnUnderWay): TurnUnderWay {
-    const streams: PartStream[] = []
-    let turn: TurnUnderWay | undefined
-    const ended = this.#use(name, (runner, agent) => {
-      turn = begin(runner, agent)
-      for (const stream of streams) turn.follow(stream)
-      return turn.ended
-    })
-    return { ended, follow: (stream) => void (turn === undefined ? streams.push(stream) : turn.follow(stream)) }
-  }
-
   #agentOf(world: World): Entity {
-    const { agent } = this.#options
-    if (agent !== undefined) return agent(world)
-    const agents = world.query(Conversation)
-    if (agents.length === 1 && agents[0] !== undefined) return agents[0]
-    const what = `World '${world.name}' has ${agents.length} agents, so it is not clear which one is spoken to.`
-    throw new EntiaError('invalid-argument', `${what} Name it with worlds(store, { agent: (world) => … }).`)
+    return this.#options.agent?.(world) ?? onlyAgent(world, 'worlds(store, { agent: (world) => … })')
   }
 
   async #opened(name: string): Promise<Runner> {

@@ -9,7 +9,7 @@ import { letterLine } from '../../../src/protocol/letter.ts'
 import { SimulatedBoard } from '../../../src/sim/simulated-board.ts'
 import type { Component } from '../../../src/world/component.ts'
 
-const known = {
+export const known = {
   systems: standardSystems(),
   components: Object.values(components).filter((value) => typeof value === 'function') as unknown as Component[],
 }
@@ -50,7 +50,7 @@ export function fleet({ cap = 50, host, make, store = memoryStore() }: FleetOpti
       opened: (runner) => void runner.on('*', hear),
       ...more,
     })
-    made.on('*', hear as never)
+    made.on('*', hear)
     made.start()
     workers.set(name, made)
     return made

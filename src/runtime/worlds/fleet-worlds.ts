@@ -1,0 +1,142 @@
+import { SubagentSession } from '../../../components/sessions/subagent-session.ts'
+import { sessionInfo } from '../../engine/children/session-info.ts'
+import { FollowedWorld } from '../../engine/following/followed-world.ts'
+import { TickWatch } from '../../engine/following/tick-watch.ts'
+import type { Clock } from '../../engine/loop/clock.ts'
+import type { RunnerEvent } from '../../engine/loop/events.ts'
+import { JournalWriter } from '../../engine/loop/journal-writer.ts'
+import { onlyAgent } from '../../engine/loop/only-agent.ts'
+import { userMessage } from '../../engine/loop/requests.ts'
+import type { RestoreOptions } from '../../engine/loop/stored-ticks.ts'
+import { letterLine } from '../../protocol/letter.ts'
+import type { SharedStore } from '../../stores/port.ts'
+import type { Entity } from '../../world/component.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+import { filledText, refuseMisfit } from '../../world/option-shapes.ts'
+import type { World } from '../../world/world.ts'
+import { type NamedWorld, namedWorld } from './named-world.ts'
+
+export interface FleetWorldsParts {
+  readonly store: SharedStore
+  readonly clock: Clock
+  readonly known: Pick<RestoreOptions, 'components' | 'systems'>
+  /** Makes the world of a name that the store does not have. @throws for a name that no world may have */
+  readonly make: (name: string) => World
+  /** The agent that is spoken to. @default the only one of the world */
+  readonly agentOf?: ((world: World) => Entity) | undefined
+}
+
+interface Following {
+  readonly world: Promise<FollowedWorld>
+  /** Calls that use it now. */
+  users: number
+}
+
+/** The worlds of a fleet by name, spoken to by letter and followed as they are committed. It holds none of them. */
+export class FleetWorlds {
+  readonly #parts: FleetWorldsParts
+  readonly #watch: TickWatch
+  readonly #followed = new Map<string, Following>()
+
+  constructor(parts: FleetWorldsParts) {
+    this.#parts = parts
+    this.#watch = new TickWatch(parts.store, parts.clock)
+  }
+
+  world(name: string): NamedWorld {
+    refuseMisfit('fleet.world', 'name', name, filledText)
+    return namedWorld(name, {
+      use: (work) => this.#use(name, (world) => work(world, this.#agentOf(world.world))),
+      listen: (listener) => this.#listen(name, listener),
+      message: async (message, { id } = {}) => {
+        const input = { kind: 'message', message: userMessage(message), ...(id !== undefined && { id }) }
+        await this.#post(name, input, id)
+      },
+      answer: (input) => this.#post(name, input, `answer/${input.approval}`),
+      cancel: (reason) => this.#post(name, { kind: 'cancel', ...(reason !== undefined && { reason }) }),
+      sessions: () =>
+        this.#use(name, ({ world }) => {
+          const sessions = world.referrers(SubagentSession, this.#agentOf(world))
+          return sessions.map((session) => sessionInfo(world, session))
+        }),
+    })
+  }
+
+  /** Ends what waits here. The worlds go on. */
+  async close(): Promise<void> {
+    const followed = [...this.#followed.values()]
+    this.#followed.clear()
+    for (const { world } of followed) (await world.catch(() => undefined))?.stop()
+  }
+
+  async #post(name: string, input: { readonly kind: string }, id?: string): Promise<void> {
+    await this.#parts.store.post({ world: name, line: letterLine({ input }), id })
+  }
+
+  #agentOf(world: World): Entity {
+    return this.#parts.agentOf?.(world) ?? onlyAgent(world, 'the option agentOf of the fleet')
+  }
+
+  /** Calls a function with a world, which is followed until what it returns has settled. */
+  async #use<T>(name: string, work: (world: FollowedWorld) => T | Promise<T>): Promise<T> {
+    const following = this.#followed.get(name) ?? { world: this.#follow(name), users: 0 }
+    following.users++
+    this.#followed.set(name, following)
+    try {
+      return await work(await following.world)
+    } finally {
+      following.users--
+      if (following.users === 0 && this.#followed.get(name) === following) {
+        this.#followed.delete(name)
+        following.world.then(
+          (world) => world.stop(),
+          () => undefined,
+        )
+      }
+    }
+  }
+
+  async #follow(name: string): Promise<FollowedWorld> {
+    const { clock, known, store } = this.#parts
+    const parts = { store, clock, known, name, watch: this.#watch }
+    for (;;) {
+      try {
+        return await FollowedWorld.open(parts)
+      } catch (error) {
+        if (!(error instanceof EntiaError) || error.code !== 'no-such-world') throw error
+        await this.#make(name)
+      }
+    }
+  }
+
+  /** Writes a world that nobody has spoken to yet, as a worker would at its first letter. */
+  async #make(name: string): Promise<void> {
+    const world = this.#parts.make(name)
+    try {
+      const { journal } = await JournalWriter.openShared(name, { store: this.#parts.store })
+      try {
+        if (!(await journal.isTaken())) await journal.begin(world)
+      } finally {
+        await journal.close()
+      }
+    } catch (error) {
+      if (!(error instanceof EntiaError) || error.code !== 'world-locked') throw error
+      // A worker makes it at this moment.
+      await new Promise<void>((resolve) => void this.#parts.clock.at(this.#parts.clock.now() + 50, resolve))
+    }
+  }
+
+  #listen(name: string, listener: (event: RunnerEvent) => void): () => void {
+    const ended = Promise.withResolvers<void>()
+    let isEnded = false
+    void this.#use(name, (world) => {
+      if (isEnded) return
+      const end = world.on('*', listener)
+      return ended.promise.then(end)
+    }).catch(() => undefined)
+    return () => {
+      isEnded = true
+      ended.resolve()
+    }
+  }
+}

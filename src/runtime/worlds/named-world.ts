@@ -1,0 +1,78 @@
+import type { AnswerInput } from '../../engine/children/child-run.ts'
+import type { SessionInfo } from '../../engine/children/session-info.ts'
+import type { RunnerEvent } from '../../engine/loop/events.ts'
+import type { PostOptions } from '../../engine/loop/runner-options.ts'
+import type { WorldDriver } from '../../engine/loop/world-driver.ts'
+import type { UserMessage } from '../../protocol/message.ts'
+import type { Entity } from '../../world/component.ts'
+import {
+  type Asking,
+  type AskingFor,
+  type AskOptions,
+  asAsking,
+  askedTurn,
+  attachedTurn,
+  type TurnUnderWay,
+} from '../ask/ask.ts'
+import type { PartStream } from '../ask/part-stream.ts'
+import { EventStream } from './event-stream.ts'
+import type { z } from 'zod'
+
+/** One world, by its name. It is opened when it is used, and holds nothing meanwhile. */
+export interface NamedWorld {
+  readonly name: string
+  /** As `ask(runner, agent, …)`. */
+  ask<Schema extends z.ZodType = never>(message: string | UserMessage, options?: AskOptions<Schema>): AskingFor<Schema>
+  /** As `ask.attach(runner, agent)`. */
+  attach(): Asking
+  /** Sends a message. Resolves once it is committed; the turn goes on by itself. */
+  message(message: string | UserMessage, options?: PostOptions): Promise<void>
+  /** Answers an approval. */
+  answer(approval: string, answer: boolean | { readonly approved: boolean; readonly reason?: string }): Promise<void>
+  /** Ends the agent's turn. */
+  cancel(reason?: string): Promise<void>
+  /** Events of this world while it is open here. A slow reader loses the oldest: it gets an `events-skipped` in their place. */
+  events(): EventStream
+  /** The agent's sessions. */
+  sessions(): Promise<readonly SessionInfo[]>
+}
+
+/** What a named world is made of: where it is driven makes the difference. */
+export interface NamedWorldParts extends Pick<NamedWorld, 'cancel' | 'message' | 'sessions'> {
+  /** Calls a function with whoever drives the world, which stays so until what it returns has settled. */
+  readonly use: <T>(work: (driver: WorldDriver, agent: Entity) => T | Promise<T>) => Promise<T>
+  readonly listen: (listener: (event: RunnerEvent) => void) => () => void
+  readonly answer: (input: AnswerInput) => Promise<void>
+}
+
+export function namedWorld(name: string, parts: NamedWorldParts): NamedWorld {
+  const { answer, cancel, listen, message, sessions, use } = parts
+  return {
+    name,
+    ask: (said, options = {}) => asAsking(laterTurn(use, (driver, agent) => askedTurn(driver, agent, said, options))),
+    attach: () => asAsking(laterTurn(use, attachedTurn)),
+    message,
+    answer: (approval, given) => {
+      const { approved, reason } = typeof given === 'boolean' ? { approved: given } : given
+      return answer({ kind: 'answer', approval, approved, ...(reason !== undefined && { reason }) })
+    },
+    cancel,
+    events: () => new EventStream(listen),
+    sessions,
+  }
+}
+
+/** A turn in a world that has to be opened first. */
+function laterTurn(
+  use: NamedWorldParts['use'],
+  begin: (driver: WorldDriver, agent: Entity) => TurnUnderWay,
+): TurnUnderWay {
+  const streams: PartStream[] = []
+  let turn: TurnUnderWay | undefined
+  const ended = use((driver, agent) => {
+    turn = begin(driver, agent)
+    for (const stream of streams) turn.follow(stream)
+    return turn.ended
+  })
+  return { ended, follow: (stream) => void (turn === undefined ? streams.push(stream) : turn.follow(stream)) }
+}
