@@ -22,7 +22,7 @@ const apart = [
  * Tests with parts beside Node, and programs that are killed or take long: each folder of `test/parts` is a project of its own,
  * and `--mode parts` runs them.
  */
-const parts = ['mcp', 'processes', 'terminal'] as const
+const parts = ['mcp', 'postgres', 'processes', 'terminal'] as const
 
 /** What takes longest: stories over many seeds, and programs that are waited for. Begun last, it would be waited for alone. */
 const long = /\/test\/(?:cli|stories)\//
@@ -48,7 +48,8 @@ export default defineConfig(({ mode }) => {
   const isBuilt = mode === 'dist'
   const include = isBuilt ? testsByName() : ['test/**/*.test.ts', 'examples/*.test.ts']
   return {
-    ssr: { resolve: { conditions: [...(isBuilt ? [] : ['entia-source']), 'node', 'import'] } },
+    // Not 'import', which Node would take for what is required too: `pg` cannot be loaded then.
+    ssr: { resolve: { conditions: [...(isBuilt ? [] : ['entia-source']), 'node'] } },
     test: {
       env: {
         // Programs that tests start find the same as they do, and what was compiled for one of them serves all.
@@ -64,7 +65,12 @@ export default defineConfig(({ mode }) => {
         mode === 'parts'
           ? parts.map((name) => ({
               extends: true,
-              test: { name, include: [`test/parts/${name}/*.test.ts`], testTimeout: minuteMs },
+              test: {
+                name,
+                include: [`test/parts/${name}/*.test.ts`],
+                globalSetup: name === 'postgres' ? ['test/parts/postgres/global-setup.ts'] : [],
+                testTimeout: minuteMs,
+              },
             }))
           : [
               // What was loaded and compiled for one file serves those that come after it in the same process.

@@ -98,7 +98,7 @@ function doors(): Record<string, string> {
 function partOf(source: string): string | null {
   if (source === join(root, 'package.json')) return null
   const [, part] =
-    /^src\/(?:doors\/(?=mcp\/|matrix\/))?(cli|sim|vitest|mcp|matrix|runtime(?!\/(?:ask|worlds|bounded-stream)))\//.exec(
+    /^src\/(?:(?:doors|stores)\/(?=mcp\/|matrix\/|postgres\/))?(cli|sim|vitest|mcp|matrix|postgres|runtime(?!\/(?:ask|worlds|bounded-stream)))\//.exec(
       relative(root, source).replaceAll('\\', '/'),
     ) ?? []
   return part === undefined ? manifest.name : `${manifest.name}-${part}`

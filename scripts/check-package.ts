@@ -62,8 +62,8 @@ function refuse(door, file, heavy) {
   const found = sources.filter((path) => heavy.test(path))
   if (found.length > 0) throw new Error('import ' + door + ' loads ' + found.join(', '))
 }
-refuse('entia', 'entia', /src\\/(cli|sim|vitest|doors\\/(mcp|matrix)|runtime\\/(chat|config|models|policy|tools))\\//)
-refuse('entia/runtime', 'entia-runtime', /src\\/(cli|sim|vitest|doors\\/(mcp|matrix))\\//)
+refuse('entia', 'entia', /src\\/(cli|sim|vitest|doors\\/(mcp|matrix|postgres)|stores\\/postgres|runtime\\/(chat|config|models|policy|tools))\\//)
+refuse('entia/runtime', 'entia-runtime', /src\\/(cli|sim|vitest|doors\\/(mcp|matrix|postgres)|stores\\/postgres)\\//)
 `
 
 /** That the package names the Node which this runs on as the lowest. */

@@ -353,6 +353,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'matrixSend',
     'matrixSessions',
   ],
+  'entia/postgres': ['postgresStore', 'postgresStoreDefaults'],
   'entia/vitest': ['worldMatchers'],
 }
 

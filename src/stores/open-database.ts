@@ -2,7 +2,7 @@ import { EntiaError } from '../world/entia-error.ts'
 import { checkedBatch } from './check-arguments.ts'
 import { type LockOwner, lockedError } from './lock-owner.ts'
 import type { Database, JournalHead, KeptText, LetterTo, Transcripts, Write } from './medium.ts'
-import { advance, assertContiguous } from './order.ts'
+import { advance, assertContiguous, fencedError } from './order.ts'
 import type { Letter, LostTicks, Post, SharedBatch, SharedJournal, SharedOpenOptions, StoredWorld } from './port.ts'
 
 interface OpenDatabaseParts {
@@ -235,15 +235,6 @@ export function ofRoot(root: string, { id, line, root: other, world }: Post): Le
     `A world of '${root}' cannot send a letter to the world '${world}' of '${other ?? world}' with its commit: each root has ` +
       'a database of its own here. Send it with store.post.',
     { world, root: other ?? world },
-  )
-}
-
-function fencedError(world: string, epoch: number): EntiaError {
-  return new EntiaError(
-    'world-fenced',
-    `The world '${world}' has another holder by now: what its holder of epoch ${epoch} commits is refused. It goes on there; ` +
-      'nothing is to be done here.',
-    { world, epoch },
   )
 }
 

@@ -7,8 +7,10 @@ const loadHint = 'If an earlier commit of it was refused, load the world again a
 /** The largest tick that fits beside the id of a world. At a thousand ticks a second it is reached after 34 years. */
 const maxTick = 2 ** 40 - 1
 
+type Ticks = Pick<Write, 'record' | 'rows' | 'snapshot' | 'world'>
+
 /** The head of a world after a write: the one place that says which ticks may follow. @throws `invalid-argument` */
-export function advance(head: JournalHead | undefined, write: Write): JournalHead {
+export function advance(head: JournalHead | undefined, write: Ticks): JournalHead {
   const { rows, snapshot, record } = write
   const start =
     head ?? (snapshot && { oldestSnapshot: snapshot.tick, newestSnapshot: snapshot.tick, tick: snapshot.tick })
@@ -52,9 +54,29 @@ export function assertContiguous(world: string, stored: StoredWorld, place: stri
   }
 }
 
-function refused(write: Write, fact: string): EntiaError {
+function refused(write: Ticks, fact: string): EntiaError {
   const { world } = write
   return new EntiaError('invalid-argument', `The batch for the world '${world}' is refused: ${fact}.`, { world })
+}
+
+/** The refusal of a tick that nothing reaches back to. */
+export function notKept(world: string, tick: number, oldest: number): EntiaError {
+  return new EntiaError(
+    'invalid-argument',
+    `Tick ${tick} of the world '${world}' is not kept: the oldest that can be read is ${oldest}. Only a world that keeps a ` +
+      'recording (record: true) has all its ticks.',
+    { world, tick, oldest },
+  )
+}
+
+/** The refusal of what a holder commits that has a successor. */
+export function fencedError(world: string, epoch: number): EntiaError {
+  return new EntiaError(
+    'world-fenced',
+    `The world '${world}' has another holder by now: what its holder of epoch ${epoch} commits is refused. It goes on there; ` +
+      'nothing is to be done here.',
+    { world, epoch },
+  )
 }
 
 /** Checks that an append leaves no gap behind the existing lines. @param place of the transcript, for the message */

@@ -24,7 +24,7 @@ import type {
   TranscriptLine,
   WorldInfo,
 } from './port.ts'
-import { assertContiguous } from './order.ts'
+import { assertContiguous, notKept } from './order.ts'
 import { searchWords } from './search-words.ts'
 
 /** How often letters that other processes have sent are looked for. */
@@ -311,13 +311,4 @@ export class RootStore implements SharedStore {
       database.close()
     }
   }
-}
-
-function notKept(world: string, tick: number, oldest: number): EntiaError {
-  return new EntiaError(
-    'invalid-argument',
-    `Tick ${tick} of the world '${world}' is not kept: the oldest that can be read is ${oldest}. Only a world that keeps a ` +
-      'recording (record: true) has all its ticks.',
-    { world, tick, oldest },
-  )
 }

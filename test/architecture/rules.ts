@@ -27,6 +27,8 @@ const rooms: Readonly<Record<string, Room>> = {
   'src/models': { mayImport: [...pure, ports] },
   'src/tools': { mayImport: [...pure, ports] },
   'src/stores': { mayImport: [...pure, ports] },
+  // Its driver is an optional peer.
+  'src/stores/postgres': { mayImport: [...pure, ports, 'src/stores', 'src/runtime/optional-package.ts'] },
   // A Host knows the built-in providers by name, and prices: those files load no SDK, and no list, before the first use.
   'src/engine': {
     mayImport: [
@@ -46,6 +48,7 @@ const rooms: Readonly<Record<string, Room>> = {
   // A door with an SDK of others offers the runtime to them, or them to the runtime.
   'src/doors/mcp': { mayImport: [...belowTheDoor, 'src/runtime'] },
   'src/doors/matrix': { mayImport: [...belowTheDoor, 'src/runtime'] },
+  'src/doors/postgres': { mayImport: [...belowTheDoor, 'src/stores/postgres', 'src/runtime'] },
   src: { mayImport: [...belowTheDoor, 'src/doors', 'src/runtime'] },
   'src/sim': { mayImport: [...belowTheDoor, 'src/doors', 'src'] },
   'src/vitest': { mayImport: [...belowTheDoor, 'src/doors', 'src', 'src/sim'] },
@@ -178,7 +181,7 @@ export const doorsLoadLittle: Rule = (files) => {
 }
 
 /** Packages that an application installs besides, if it uses the door that needs them. */
-const optionalPeers = /^(@modelcontextprotocol\/|matrix-js-sdk)/
+const optionalPeers = /^(@dbos-inc\/|@modelcontextprotocol\/|matrix-js-sdk|pg$)/
 
 export const peersComeLate: Rule = (files) =>
   files

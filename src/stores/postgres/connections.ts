@@ -1,0 +1,220 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Client, ClientBase, ClientConfig, Pool, PoolClient } from 'pg'
+import { optionalPackages } from '../../runtime/optional-package.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+import { explained, isPassing } from './errors.ts'
+import type { SqlClient, SqlRow } from './port.ts'
+
+export interface ConnectionsOptions {
+  readonly database: string
+  /** Of the database and the schema, for error messages. */
+  readonly place: string
+  readonly maxConnections: number
+  readonly retryMs: number
+  /** Prepares the database once, before anything else is done in it. */
+  readonly prepare: (client: SqlClient) => Promise<void>
+}
+
+/** A query with parameters. A name lets a connection keep its plan. */
+export interface Statement {
+  readonly name?: string
+  readonly text: string
+  readonly values: readonly unknown[]
+  /** For how long an answer is waited for. @default without end */
+  readonly answerMs?: number
+}
+
+/** A connection of its own, for what belongs to a connection. */
+export type Dedicated = Pick<Client, 'end' | 'on' | 'query'>
+
+const connectTimeoutMs = 10_000
+const firstPauseMs = 10
+const longestPauseMs = 1_000
+
+/** The connections of a store: one that writes, some that do all else. Errors of theirs that pass are waited out. */
+export class Connections {
+  readonly place: string
+  readonly #options: ConnectionsOptions
+  #pools: Promise<{ readonly writer: Pool; readonly others: Pool }> | undefined
+  /** A server that never answered is not waited for: its address is wrong. */
+  #hasAnswered = false
+
+  constructor(options: ConnectionsOptions) {
+    this.place = options.place
+    this.#options = options
+  }
+
+  /** Runs a statement, again where its connection is lost: it has to be one that may be run twice. */
+  async run(statement: Statement): Promise<readonly SqlRow[]> {
+    return this.patiently(async () => query(await this.#client('others'), statement))
+  }
+
+  /** The same on the connection that writes, which does one thing after the other. */
+  async write(statement: Statement): Promise<readonly SqlRow[]> {
+    return this.patiently(async () => query(await this.#client('writer'), statement))
+  }
+
+  /** Does several things in one transaction, again where it is lost: they have to be such that may be done twice. */
+  repeatable<T>(act: (client: SqlClient) => Promise<T>): Promise<T> {
+    return this.patiently(() => this.#transaction(act))
+  }
+
+  async transaction<T>(act: (client: SqlClient) => Promise<T>): Promise<T> {
+    try {
+      return await this.#transaction(act)
+    } catch (error) {
+      // What is not of Postgres is the caller's.
+      throw isPassing(error) || isOfPostgres(error) ? explained(error, this.place) : error
+    }
+  }
+
+  /** Does something again until it is done, or fails for a reason that lasts, or time is up. @throws `store-failed` */
+  async patiently<T>(act: () => Promise<T>): Promise<T> {
+    const until = performance.now() + this.#options.retryMs
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+      try {
+        return await act()
+      } catch (error) {
+        if (!isPassing(error) || !this.#hasAnswered) throw explained(error, this.place)
+        if (performance.now() + pauseMs > until) throw this.#unreachable(error)
+        await setTimeout(pauseMs)
+      }
+    }
+  }
+
+  async dedicated(): Promise<Dedicated> {
+    await this.#loaded()
+    const { Client } = await driver()
+    const client = new Client(this.#config())
+    client.on('error', ignore)
+    // A store that nobody waits for lets its process end.
+    if ('unref' in client && typeof client.unref === 'function') client.unref()
+    await client.connect()
+    return client
+  }
+
+  async close(): Promise<void> {
+    const pools = await this.#pools?.catch(() => undefined)
+    await Promise.all([pools?.writer.end(), pools?.others.end()])
+  }
+
+  async #transaction<T>(act: (client: SqlClient) => Promise<T>): Promise<T> {
+    const client = await this.#client('others')
+    let failure: Error | undefined
+    try {
+      await client.query('BEGIN')
+      const result = await act(client)
+      await client.query('COMMIT')
+      return result
+    } catch (error) {
+      failure = isPassing(error) ? (error as Error) : undefined
+      await client.query('ROLLBACK').catch((lost: Error) => (failure = lost))
+      throw error
+    } finally {
+      client.release(failure)
+    }
+  }
+
+  async #client(which: 'others' | 'writer'): Promise<PoolClient> {
+    return (await this.#loaded())[which].connect()
+  }
+
+  #loaded(): Promise<{ readonly writer: Pool; readonly others: Pool }> {
+    if (this.#pools === undefined) {
+      const pools = this.#open()
+      this.#pools = pools
+      // The next call tries again.
+      pools.catch(() => (this.#pools = undefined))
+    }
+    return this.#pools
+  }
+
+  async #open() {
+    const { Pool } = await driver()
+    const { maxConnections, prepare } = this.#options
+    const pool = (max: number, idleTimeoutMillis: number): Pool => {
+      const made = new Pool({ ...this.#config(), max, idleTimeoutMillis, allowExitOnIdle: true, onConnect: prepared })
+      made.on('error', ignore)
+      return made
+    }
+    const [writer, others] = [pool(1, 0), pool(maxConnections, 30_000)]
+    try {
+      const client = await others.connect()
+      let failure: Error | undefined
+      try {
+        await prepare(client)
+      } catch (error) {
+        failure = error as Error
+        throw error
+      } finally {
+        client.release(failure)
+      }
+    } catch (error) {
+      await Promise.all([writer.end(), others.end()])
+      throw error
+    }
+    this.#hasAnswered = true
+    return { writer, others }
+  }
+
+  #config(): ClientConfig {
+    return {
+      connectionString: this.#options.database,
+      application_name: 'entia',
+      connectionTimeoutMillis: connectTimeoutMs,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
+    }
+  }
+
+  #unreachable(error: unknown): EntiaError {
+    const { retryMs } = this.#options
+    const cause = error instanceof Error ? error.message : String(error)
+    return new EntiaError(
+      'store-failed',
+      `${this.place} could not be reached for ${retryMs / 1_000} s: ${cause}. Whether what was under way is there is not known. ` +
+        'Mend the connection or the server, and open the world again.',
+      { place: this.place, cause },
+      { cause: error },
+    )
+  }
+}
+
+async function query(client: PoolClient, statement: Statement): Promise<readonly SqlRow[]> {
+  const { answerMs, name, text, values } = statement
+  let failure: Error | undefined
+  let isLate = false
+  // Ends the connection, and with it the query.
+  const end = (): void => {
+    isLate = true
+    client.release(new Error('Connection terminated: no answer'))
+  }
+  const timer = answerMs === undefined ? undefined : globalThis.setTimeout(end, answerMs)
+  try {
+    const { rows } = await client.query<SqlRow>({ ...(name !== undefined && { name }), text, values: [...values] })
+    return rows
+  } catch (error) {
+    failure = isPassing(error) ? (error as Error) : undefined
+    throw error
+  } finally {
+    clearTimeout(timer)
+    if (!isLate) client.release(failure)
+  }
+}
+
+/** Plans that fit any number of rows: rows are searched by their keys. The pool waits for it, which its types do not say. */
+const prepared: (client: ClientBase) => unknown = async (client) => {
+  client.on('error', ignore)
+  await client.query('SET plan_cache_mode = force_generic_plan; SET jit = off')
+}
+
+/** The query under way fails with it. */
+function ignore(): void {}
+
+function isOfPostgres(error: unknown): boolean {
+  return error instanceof Error && 'severity' in error
+}
+
+function driver(): Promise<typeof import('pg')> {
+  return optionalPackages('postgresStore', ['pg'], () => import('pg'))
+}

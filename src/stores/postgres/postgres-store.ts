@@ -1,0 +1,384 @@
+import { EntiaError } from '../../world/entia-error.ts'
+import { listOf, refuseMisfit, table, text as textShape } from '../../world/option-shapes.ts'
+import {
+  assertName,
+  assertTextKey,
+  assertWellFormed,
+  assertWhole,
+  checkedAppend,
+  checkedBatch,
+  checkedPost,
+  namesInTranscriptKey,
+} from '../check-arguments.ts'
+import { lockedError, lockOwner } from '../lock-owner.ts'
+import type {
+  Post,
+  ReadOptions,
+  SharedJournal,
+  SharedOpenOptions,
+  StoredWorld,
+  TranscriptHit,
+  TranscriptLine,
+  WorldInfo,
+} from '../port.ts'
+import { searchWords } from '../search-words.ts'
+import { CommitQueue } from './commit-queue.ts'
+import { Connections } from './connections.ts'
+import { PostgresJournal } from './journal.ts'
+import { LetterWatch } from './letter-watch.ts'
+import { Parking } from './parking.ts'
+import { keyIn, keyOf, lockClassOf, placeOf, textIn } from './place.ts'
+import type { DueWorld, Placement, PostgresStore, SqlClient, WorkerInfo } from './port.ts'
+import { Presence } from './presence.ts'
+import { prepareSchema } from './schema.ts'
+import { StoredWorlds } from './stored-world.ts'
+import { TranscriptsTable } from './transcripts.ts'
+import { WorldsTable } from './worlds-table.ts'
+
+export interface PostgresPlace {
+  readonly database: string
+  readonly schema: string
+  readonly leaseMs: number
+  readonly retryMs: number
+  readonly pollMs: number
+  readonly maxConnections: number
+  readonly note: string
+}
+
+/** Worlds in a Postgres database, held by workers on many machines. */
+export class PostgresWorlds implements PostgresStore {
+  readonly #schema: string
+  readonly #connections: Connections
+  readonly #commits: CommitQueue
+  readonly #presence: Presence
+  readonly #watch: LetterWatch
+  readonly #parking: Parking
+  readonly #table: WorldsTable
+  readonly #worlds: StoredWorlds
+  readonly #transcripts: TranscriptsTable
+  /** Those that this store holds, by their places. */
+  readonly #open = new Map<string, Promise<PostgresJournal>>()
+  /** Each call that takes time. */
+  readonly #calls = new Set<Promise<unknown>>()
+  #closing: Promise<void> | undefined
+
+  constructor({ database, leaseMs, maxConnections, note, pollMs, retryMs, schema: name }: PostgresPlace) {
+    const schema = `"${name.replaceAll('"', '""')}"`
+    const lockClass = lockClassOf(name)
+    const place = `${nameOfDatabase(database)}, schema ${name}`
+    const channel = `entia_${keyOf(name).replaceAll('-', '')}`
+    this.#schema = schema
+    this.#connections = new Connections({
+      database,
+      place,
+      maxConnections,
+      retryMs,
+      prepare: (client) => prepareSchema(client, { schema, name, place, lockClass }),
+    })
+    this.#presence = new Presence(
+      this.#connections,
+      { schema, lockClass, leaseMs, note },
+      (payload) => this.#watch.news(payload),
+      () => void this.#watch.look(),
+    )
+    this.#watch = new LetterWatch(this.#connections, this.#presence, { schema, channel, pollMs })
+    this.#commits = new CommitQueue(this.#connections, () => ({ schema, channel, worker: this.#presence.worker }))
+    this.#table = new WorldsTable(this.#connections, schema, lockClass)
+    this.#parking = new Parking((worlds) => this.#table.park(worlds))
+    this.#worlds = new StoredWorlds(this.#connections, schema)
+    this.#transcripts = new TranscriptsTable(this.#connections, schema)
+  }
+
+  async open(world: string, options: SharedOpenOptions = {}): Promise<SharedJournal> {
+    const { holder, record = false, root = world, seize = false } = options
+    assertName(world)
+    assertName(root)
+    this.#assertOpen()
+    const at = placeOf(world, root)
+    const owner = lockOwner(holder)
+    const before = this.#open.get(at.place)
+    if (before !== undefined && !seize) {
+      const { owner: other } = await before
+      throw lockedError(world, other, this.#connections.place)
+    }
+    const journal = this.#takeOver(before, async () => {
+      const worker = await this.#presence.enter()
+      const { commits, epoch, head, id, isBusy } = await this.#table.take(at, owner, worker, seize)
+      const held = {
+        id,
+        place: at.place,
+        name: world,
+        epoch,
+        record,
+        commits,
+        head,
+        isBusy,
+        isFenced: false,
+        isUncertain: false,
+      }
+      return new PostgresJournal({
+        held,
+        at,
+        owner,
+        commits: this.#commits,
+        worlds: this.#worlds,
+        park: ({ epoch: own }, wakeAtMs) =>
+          this.#parking.add({
+            id,
+            epoch: own,
+            wakeAtMs: wakeAtMs === undefined ? undefined : wakeAtMs + this.#presence.clockOffsetMs,
+          }),
+        onClosed: () => this.#forget(at.place, journal),
+      })
+    })
+    this.#open.set(at.place, journal)
+    journal.catch(() => this.#forget(at.place, journal))
+    return this.#during(journal)
+  }
+
+  read(world: string, options: ReadOptions = {}): Promise<StoredWorld | undefined> {
+    return this.#call(async () => {
+      const { root = world, from, to } = options
+      assertName(world)
+      assertName(root)
+      for (const tick of [from, to]) if (tick !== undefined) assertWhole('A tick to read', tick, 0)
+      this.#assertOpen()
+      await this.#commits.settled()
+      const at = placeOf(world, root)
+      const start = from ?? to
+      if (start === undefined) return this.#worlds.read(world, at, { from: 'newest', to: undefined })
+      const tick = await this.#worlds.newestTick(at)
+      if (tick === undefined) return undefined
+      if (to !== undefined && start > to) {
+        throw new EntiaError('invalid-argument', `store.read: 'from' must be at most 'to' (${to}), got ${start}.`)
+      }
+      return this.#worlds.read(world, at, { from: start, to: to ?? tick })
+    })
+  }
+
+  list(): Promise<readonly WorldInfo[]> {
+    return this.#call(async () => {
+      this.#assertOpen()
+      await this.#commits.settled()
+      return this.#table.list()
+    })
+  }
+
+  post(post: Post): Promise<void> {
+    return this.#call(async () => {
+      const checked = checkedPost(post)
+      this.#assertOpen()
+      return this.#commits.post(checked)
+    })
+  }
+
+  on(_event: 'letter', hear: (root: string, world: string) => void): () => void {
+    this.#assertOpen()
+    return this.#watch.on(hear)
+  }
+
+  putText(root: string, key: string, text: string): Promise<void> {
+    return this.#call(async () => {
+      assertName(root)
+      assertTextKey(key)
+      assertWellFormed('text', text)
+      this.#assertOpen()
+      return this.#commits.putText({ place: keyIn(root, key), root: placeOf(root).root, text })
+    })
+  }
+
+  getText(root: string, key: string): Promise<string | undefined> {
+    return this.#call(async () => {
+      assertName(root)
+      assertTextKey(key)
+      this.#assertOpen()
+      await this.#commits.settled()
+      const [row] = await this.#connections.run({
+        name: 'entia-text',
+        text: `SELECT body FROM ${this.#schema}.texts WHERE place = $1`,
+        values: [keyIn(root, key)],
+      })
+      return row && textIn(row['body'])
+    })
+  }
+
+  appendTranscript(
+    root: string,
+    key: string,
+    lines: readonly TranscriptLine[],
+    options: { readonly from: number },
+  ): Promise<void> {
+    return this.#call(async () => {
+      assertName(root)
+      refuseMisfit('appendTranscript', 'options', options, table)
+      const append = checkedAppend(key, lines, options.from)
+      this.#assertOpen()
+      if (append.lines.length > 0) await this.#transcripts.append(root, append)
+    })
+  }
+
+  transcript(root: string, key: string): Promise<readonly string[] | undefined> {
+    return this.#call(async () => {
+      this.#checkTranscripts(root, [key])
+      return this.#transcripts.read(root, key)
+    })
+  }
+
+  searchTranscript(
+    root: string,
+    keys: readonly string[],
+    query: string,
+    options: { readonly limit: number },
+  ): Promise<readonly TranscriptHit[]> {
+    return this.#call(async () => {
+      refuseMisfit('searchTranscript', 'options', options, table)
+      refuseMisfit('searchTranscript', 'keys', keys, listOf(textShape))
+      const asked = [...keys]
+      const { limit } = options
+      assertWhole('The limit of a search', limit, 1)
+      this.#checkTranscripts(root, asked)
+      const words = searchWords(query)
+      return words.length === 0 ? [] : this.#transcripts.search(root, asked, words, limit)
+    })
+  }
+
+  deleteTranscript(root: string, key: string): Promise<void> {
+    return this.#call(async () => {
+      this.#checkTranscripts(root, [key])
+      await this.#transcripts.remove(root, key)
+    })
+  }
+
+  delete(world: string): Promise<void> {
+    return this.#call(async () => {
+      assertName(world)
+      this.#assertOpen()
+      await this.#commits.settled()
+      await this.#transcripts.settled()
+      await this.#table.delete(world)
+    })
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  enter(): Promise<number> {
+    return this.#call(async () => {
+      this.#assertOpen()
+      return this.#presence.enter()
+    })
+  }
+
+  workers(): Promise<readonly WorkerInfo[]> {
+    return this.#call(async () => {
+      this.#assertOpen()
+      return this.#table.workers()
+    })
+  }
+
+  sweep(): Promise<readonly number[]> {
+    return this.#call(async () => {
+      this.#assertOpen()
+      return this.#table.sweep()
+    })
+  }
+
+  due(limit: number): Promise<readonly DueWorld[]> {
+    return this.#call(async () => {
+      assertWhole('The limit of store.due', limit, 1)
+      this.#assertOpen()
+      return this.#table.due(limit)
+    })
+  }
+
+  hold(
+    world: string,
+    { reason, root }: { readonly root?: string | undefined; readonly reason: string },
+  ): Promise<void> {
+    return this.#call(async () => {
+      assertName(world)
+      assertWellFormed('text', reason)
+      this.#assertOpen()
+      await this.#table.quarantine(world, root, reason)
+    })
+  }
+
+  release(world: string, { root }: { readonly root?: string | undefined } = {}): Promise<void> {
+    return this.#call(async () => {
+      assertName(world)
+      this.#assertOpen()
+      await this.#table.quarantine(world, root, undefined)
+    })
+  }
+
+  transaction<T>(act: (client: SqlClient) => Promise<T>): Promise<T> {
+    return this.#call(async () => {
+      this.#assertOpen()
+      return this.#connections.transaction(act)
+    })
+  }
+
+  async place(placement: Placement, client: SqlClient): Promise<boolean> {
+    assertName(placement.world)
+    assertName(placement.root)
+    assertWhole('The tick of a snapshot', placement.tick, 0)
+    const { isBusy, lines, tick, world } = placement
+    const { snapshot } = checkedBatch({ snapshot: { tick, lines }, isBusy }, world, false)
+    this.#assertOpen()
+    return this.#table.place({ ...placement, lines: snapshot?.lines ?? [] }, client)
+  }
+
+  async #close(): Promise<void> {
+    const closed = await Promise.allSettled(
+      [...this.#open.values()].map(async (opening) => {
+        const journal = await opening.catch(() => undefined)
+        await journal?.close()
+      }),
+    )
+    await Promise.allSettled(this.#calls)
+    this.#watch.close()
+    await this.#presence.close()
+    await this.#connections.close()
+    for (const one of closed) if (one.status === 'rejected') throw one.reason
+  }
+
+  /** One world is taken at a time: who seizes it waits until its earlier holder here has it. */
+  #takeOver(before: Promise<unknown> | undefined, take: () => Promise<PostgresJournal>): Promise<PostgresJournal> {
+    return before === undefined ? take() : before.then(take, take)
+  }
+
+  #forget(place: string, journal: Promise<PostgresJournal>): void {
+    if (this.#open.get(place) === journal) this.#open.delete(place)
+  }
+
+  #checkTranscripts(root: string, keys: readonly string[]): void {
+    assertName(root)
+    for (const key of keys) namesInTranscriptKey(key)
+    this.#assertOpen()
+  }
+
+  #assertOpen(): void {
+    if (!this.#closing) return
+    throw new EntiaError('store-closed', 'The store is closed, so nothing can be opened in it. Make a new one.')
+  }
+
+  #call<T>(act: () => Promise<T>): Promise<T> {
+    return this.#during(act())
+  }
+
+  /** Closing waits for it. */
+  #during<T>(call: Promise<T>): Promise<T> {
+    this.#calls.add(call)
+    const forget = (): void => void this.#calls.delete(call)
+    call.then(forget, forget)
+    return call
+  }
+}
+
+/** Without user and password. */
+function nameOfDatabase(database: string): string {
+  const { host, pathname } = new URL(database)
+  return `Postgres ${host}${decodeURIComponent(pathname)}`
+}

@@ -1,0 +1,110 @@
+import { EntiaError } from '../../world/entia-error.ts'
+import { fencedError, notKept, assertContiguous } from '../order.ts'
+import type { JournalRow, Letter, StoredWorld } from '../port.ts'
+import type { Connections } from './connections.ts'
+import { textIn, type WorldPlace } from './place.ts'
+import type { SqlRow } from './port.ts'
+
+/** Which part of a world is read: from the snapshot at or before a tick up to another. */
+export interface Part {
+  readonly from: number | 'newest' | 'oldest'
+  readonly to: number | undefined
+  /** Under which epoch it has to be held; absent: it is only looked at. */
+  readonly epoch?: number | undefined
+}
+
+/** Reads worlds as of one instant each. */
+export class StoredWorlds {
+  readonly #connections: Connections
+  readonly #schema: string
+
+  constructor(connections: Connections, schema: string) {
+    this.#connections = connections
+    this.#schema = schema
+  }
+
+  /** `undefined` if it was never written. @throws `world-fenced`, `corrupt-snapshot`, `corrupt-journal`, `invalid-argument` */
+  async read(world: string, at: WorldPlace, { epoch, from, to }: Part): Promise<StoredWorld | undefined> {
+    const rows = await this.#connections.run({
+      name: 'entia-read',
+      text: `
+        WITH head AS MATERIALIZED (SELECT id, epoch, oldest, newest, tick FROM ${this.#schema}.worlds WHERE place = $1),
+        first AS MATERIALIZED (
+          SELECT s.world, s.tick, s.lines, s.body FROM head JOIN ${this.#schema}.snapshots AS s ON s.world = head.id
+          WHERE s.tick <= coalesce($2, CASE WHEN $3 THEN head.oldest END, head.newest) ORDER BY s.tick DESC LIMIT 1
+        )
+        SELECT 0 AS kind, tick, epoch AS number, NULL::bytea AS body, oldest FROM head
+        UNION ALL SELECT 1, tick, lines, body, NULL FROM first
+        UNION ALL (
+          SELECT 2, r.tick, NULL, r.line, NULL FROM first JOIN ${this.#schema}.rows AS r ON r.world = first.world
+          WHERE r.tick > first.tick AND ($4::bigint IS NULL OR r.tick <= $4)
+        )
+        ORDER BY kind, tick`,
+      values: [at.place, typeof from === 'number' ? from : null, from === 'oldest', to],
+    })
+    const [head, first, ...behind] = rows
+    if (head !== undefined && epoch !== undefined && Number(head['number']) !== epoch) throw fencedError(world, epoch)
+    if (head === undefined && epoch !== undefined) throw fencedError(world, epoch)
+    if (head === undefined || head['tick'] === null) return undefined
+    const { place } = this.#connections
+    if (first?.['kind'] !== 1) {
+      if (typeof from === 'number') throw notKept(world, from, Number(head['oldest']))
+      throw corruptSnapshot(world, place, 'its snapshot is missing')
+    }
+    const stored = { snapshot: snapshotIn(world, place, first), rows: behind.map(rowIn) }
+    assertContiguous(world, stored, place)
+    assertReaches(world, stored, Math.min(Number(head['tick']), to ?? Infinity), place)
+    return stored
+  }
+
+  /** The newest tick; `undefined` if it was never written. */
+  async newestTick({ place }: WorldPlace): Promise<number | undefined> {
+    const [row] = await this.#connections.run({
+      text: `SELECT tick FROM ${this.#schema}.worlds WHERE place = $1 AND tick IS NOT NULL`,
+      values: [place],
+    })
+    return row && Number(row['tick'])
+  }
+
+  /** The oldest letters that wait for a world. @throws `world-fenced` */
+  async letters(world: string, { place }: WorldPlace, epoch: number, limit: number): Promise<readonly Letter[]> {
+    const [head, ...rows] = await this.#connections.run({
+      name: 'entia-letters',
+      text: `SELECT NULL::bigint AS id, NULL::bytea AS body, epoch FROM ${this.#schema}.worlds WHERE place = $1
+        UNION ALL (SELECT id, body, NULL FROM ${this.#schema}.mail WHERE place = $1 ORDER BY id LIMIT $2)`,
+      values: [place, Number.isFinite(limit) ? limit : null],
+    })
+    if (Number(head?.['epoch']) !== epoch) throw fencedError(world, epoch)
+    return rows.map((row) => ({ id: Number(row['id']), line: textIn(row['body']) }))
+  }
+}
+
+function snapshotIn(world: string, place: string, { body, number, tick }: SqlRow): StoredWorld['snapshot'] {
+  const lines = textIn(body).split('\n').slice(0, -1)
+  if (lines.length === Number(number)) return { tick: Number(tick), lines }
+  throw corruptSnapshot(world, place, `it has ${lines.length} lines of ${String(number)}`)
+}
+
+function rowIn({ body, tick }: SqlRow): JournalRow {
+  return { tick: Number(tick), line: textIn(body) }
+}
+
+function assertReaches(world: string, { rows, snapshot }: StoredWorld, tick: number, place: string): void {
+  const last = rows.at(-1)?.tick ?? snapshot.tick
+  if (last >= tick) return
+  throw new EntiaError(
+    'corrupt-journal',
+    `Tick ${last + 1} of the world '${world}' is missing in ${place}: its newest tick is ${tick}. ` +
+      `Put a backup in its place, or remove the world with store.delete('${world}').`,
+    { world, place, tick: last + 1 },
+  )
+}
+
+function corruptSnapshot(world: string, place: string, why: string): EntiaError {
+  return new EntiaError(
+    'corrupt-snapshot',
+    `The snapshot of the world '${world}' in ${place} is damaged: ${why}. Put a backup in its place, or remove the world ` +
+      `with store.delete('${world}').`,
+    { world, place },
+  )
+}
