@@ -12,6 +12,7 @@ import {
 } from '../check-arguments.ts'
 import { lockedError, lockOwner } from '../lock-owner.ts'
 import type {
+  JournalRow,
   Post,
   ReadOptions,
   SharedJournal,
@@ -147,7 +148,7 @@ export class PostgresWorlds implements PostgresStore {
       const at = placeOf(world, root)
       const start = from ?? to
       if (start === undefined) return this.#worlds.read(world, at, { from: 'newest', to: undefined })
-      const tick = await this.#worlds.newestTick(at)
+      const [tick] = await this.#worlds.ticks([at])
       if (tick === undefined) return undefined
       if (to !== undefined && start > to) {
         throw new EntiaError('invalid-argument', `store.read: 'from' must be at most 'to' (${to}), got ${start}.`)
@@ -156,11 +157,35 @@ export class PostgresWorlds implements PostgresStore {
     })
   }
 
-  list(): Promise<readonly WorldInfo[]> {
+  rows(
+    world: string,
+    { after, root = world }: { readonly after: number; readonly root?: string },
+  ): Promise<readonly JournalRow[] | undefined> {
     return this.#call(async () => {
+      assertName(world)
+      assertName(root)
+      assertWhole('A tick to read behind', after, 0)
       this.#assertOpen()
       await this.#commits.settled()
-      return this.#table.list()
+      return this.#worlds.rows(placeOf(world, root), after)
+    })
+  }
+
+  ticks(
+    worlds: readonly { readonly world: string; readonly root?: string }[],
+  ): Promise<readonly (number | undefined)[]> {
+    return this.#call(async () => {
+      this.#assertOpen()
+      return this.#worlds.ticks(worlds.map(({ root, world }) => placeOf(world, root)))
+    })
+  }
+
+  list({ root }: { readonly root?: string | undefined } = {}): Promise<readonly WorldInfo[]> {
+    return this.#call(async () => {
+      if (root !== undefined) assertName(root)
+      this.#assertOpen()
+      await this.#commits.settled()
+      return this.#table.list(root)
     })
   }
 

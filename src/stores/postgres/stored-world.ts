@@ -57,13 +57,31 @@ export class StoredWorlds {
     return stored
   }
 
-  /** The newest tick; `undefined` if it was never written. */
-  async newestTick({ place }: WorldPlace): Promise<number | undefined> {
-    const [row] = await this.#connections.run({
-      text: `SELECT tick FROM ${this.#schema}.worlds WHERE place = $1 AND tick IS NOT NULL`,
-      values: [place],
+  /** The newest tick of each; `undefined` for one that was never written. */
+  async ticks(worlds: readonly WorldPlace[]): Promise<readonly (number | undefined)[]> {
+    const rows = await this.#connections.run({
+      name: 'entia-ticks',
+      text: `SELECT place, tick FROM ${this.#schema}.worlds WHERE place = ANY($1::uuid[]) AND tick IS NOT NULL`,
+      values: [worlds.map(({ place }) => place)],
     })
-    return row && Number(row['tick'])
+    const ticks = new Map(rows.map(({ place, tick }) => [place, Number(tick)]))
+    return worlds.map(({ place }) => ticks.get(place))
+  }
+
+  /** The rows behind a tick; `undefined` where some are not kept any more. */
+  async rows({ place }: WorldPlace, after: number): Promise<readonly JournalRow[] | undefined> {
+    const [head, ...rows] = await this.#connections.run({
+      name: 'entia-rows',
+      text: `SELECT 0 AS kind, tick, NULL::bytea AS body FROM ${this.#schema}.worlds WHERE place = $1
+        UNION ALL
+        SELECT 1, r.tick, r.line FROM ${this.#schema}.worlds AS w JOIN ${this.#schema}.rows AS r ON r.world = w.id
+          WHERE w.place = $1 AND r.tick > $2
+        ORDER BY kind, tick`,
+      values: [place, after],
+    })
+    const isWhole = head !== undefined && rows.length === Math.max(0, Number(head['tick'] ?? -1) - after)
+    const isThere = head !== undefined && head['tick'] !== null && Number(head['tick']) >= after
+    return isWhole && isThere ? rows.map(rowIn) : undefined
   }
 
   /** The oldest letters that wait for a world. @throws `world-fenced` */

@@ -71,20 +71,27 @@ export class WorldsTable {
     })
   }
 
-  async list(): Promise<readonly WorldInfo[]> {
+  /** @param root only that world and those in its database. @default all */
+  async list(root?: string): Promise<readonly WorldInfo[]> {
+    const [letters, worlds, values] =
+      root === undefined
+        ? ['true', 'true', []]
+        : ['root = $1', 'place = $2 OR (root = $1 AND root <> name)', [placeOf(root).root, placeOf(root).place]]
     const rows = await this.#connections.run({
       text: `
         WITH living AS MATERIALIZED (SELECT w.* FROM ${this.#schema}.workers AS w WHERE ${this.#isAlive('w')}),
-        boxes AS (SELECT place, min(root) AS root, min(name) AS name, count(*) AS letters FROM ${this.#schema}.mail GROUP BY place)
+        boxes AS (SELECT place, min(root) AS root, min(name) AS name, count(*) AS letters
+          FROM ${this.#schema}.mail WHERE ${letters} GROUP BY place),
+        chosen AS (SELECT * FROM ${this.#schema}.worlds WHERE ${worlds})
         SELECT coalesce(w.root, b.root) AS root, coalesce(w.name, b.name) AS name, w.tick, w.busy, w.wake_at, b.letters,
           w.holder, l.pid, l.host, to_char(w.since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS since,
           (SELECT coalesce(sum(octet_length(line)), 0) FROM ${this.#schema}.rows WHERE world = w.id) +
           (SELECT coalesce(sum(octet_length(body) - lines), 0) FROM ${this.#schema}.snapshots WHERE world = w.id) AS size
-        FROM ${this.#schema}.worlds AS w
+        FROM chosen AS w
           LEFT JOIN living AS l ON l.id = w.worker
           FULL JOIN boxes AS b ON b.place = w.place
         WHERE w.tick IS NOT NULL OR b.letters IS NOT NULL`,
-      values: [],
+      values,
     })
     return rows.map(infoIn).sort((a, b) => (a.name < b.name ? -1 : 1))
   }
