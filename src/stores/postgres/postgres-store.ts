@@ -143,7 +143,6 @@ export class PostgresWorlds implements PostgresStore {
       assertName(world)
       assertName(root)
       for (const tick of [from, to]) if (tick !== undefined) assertWhole('A tick to read', tick, 0)
-      this.#assertOpen()
       await this.#commits.settled()
       const at = placeOf(world, root)
       const start = from ?? to
@@ -165,7 +164,6 @@ export class PostgresWorlds implements PostgresStore {
       assertName(world)
       assertName(root)
       assertWhole('A tick to read behind', after, 0)
-      this.#assertOpen()
       await this.#commits.settled()
       return this.#worlds.rows(placeOf(world, root), after)
     })
@@ -174,16 +172,12 @@ export class PostgresWorlds implements PostgresStore {
   ticks(
     worlds: readonly { readonly world: string; readonly root?: string }[],
   ): Promise<readonly (number | undefined)[]> {
-    return this.#call(async () => {
-      this.#assertOpen()
-      return this.#worlds.ticks(worlds.map(({ root, world }) => placeOf(world, root)))
-    })
+    return this.#call(async () => this.#worlds.ticks(worlds.map(({ root, world }) => placeOf(world, root))))
   }
 
   list({ root }: { readonly root?: string | undefined } = {}): Promise<readonly WorldInfo[]> {
     return this.#call(async () => {
       if (root !== undefined) assertName(root)
-      this.#assertOpen()
       await this.#commits.settled()
       return this.#table.list(root)
     })
@@ -192,7 +186,6 @@ export class PostgresWorlds implements PostgresStore {
   post(post: Post): Promise<void> {
     return this.#call(async () => {
       const checked = checkedPost(post)
-      this.#assertOpen()
       return this.#commits.post(checked)
     })
   }
@@ -207,7 +200,6 @@ export class PostgresWorlds implements PostgresStore {
       assertName(root)
       assertTextKey(key)
       assertWellFormed('text', text)
-      this.#assertOpen()
       return this.#commits.putText({ place: keyIn(root, key), root: placeOf(root).root, text })
     })
   }
@@ -216,7 +208,6 @@ export class PostgresWorlds implements PostgresStore {
     return this.#call(async () => {
       assertName(root)
       assertTextKey(key)
-      this.#assertOpen()
       await this.#commits.settled()
       const [row] = await this.#connections.run({
         name: 'entia-text',
@@ -237,7 +228,6 @@ export class PostgresWorlds implements PostgresStore {
       assertName(root)
       refuseMisfit('appendTranscript', 'options', options, table)
       const append = checkedAppend(key, lines, options.from)
-      this.#assertOpen()
       if (append.lines.length > 0) await this.#transcripts.append(root, append)
     })
   }
@@ -277,7 +267,6 @@ export class PostgresWorlds implements PostgresStore {
   delete(world: string): Promise<void> {
     return this.#call(async () => {
       assertName(world)
-      this.#assertOpen()
       await this.#commits.settled()
       await this.#transcripts.settled()
       await this.#table.delete(world)
@@ -290,30 +279,20 @@ export class PostgresWorlds implements PostgresStore {
   }
 
   enter(): Promise<number> {
-    return this.#call(async () => {
-      this.#assertOpen()
-      return this.#presence.enter()
-    })
+    return this.#call(async () => this.#presence.enter())
   }
 
   workers(): Promise<readonly WorkerInfo[]> {
-    return this.#call(async () => {
-      this.#assertOpen()
-      return this.#table.workers()
-    })
+    return this.#call(async () => this.#table.workers())
   }
 
   sweep(): Promise<readonly number[]> {
-    return this.#call(async () => {
-      this.#assertOpen()
-      return this.#table.sweep()
-    })
+    return this.#call(async () => this.#table.sweep())
   }
 
   due(limit: number): Promise<readonly DueWorld[]> {
     return this.#call(async () => {
       assertWhole('The limit of store.due', limit, 1)
-      this.#assertOpen()
       return this.#table.due(limit)
     })
   }
@@ -325,7 +304,6 @@ export class PostgresWorlds implements PostgresStore {
     return this.#call(async () => {
       assertName(world)
       assertWellFormed('text', reason)
-      this.#assertOpen()
       await this.#table.quarantine(world, root, reason)
     })
   }
@@ -333,16 +311,12 @@ export class PostgresWorlds implements PostgresStore {
   release(world: string, { root }: { readonly root?: string | undefined } = {}): Promise<void> {
     return this.#call(async () => {
       assertName(world)
-      this.#assertOpen()
       await this.#table.quarantine(world, root, undefined)
     })
   }
 
   transaction<T>(act: (client: SqlClient) => Promise<T>): Promise<T> {
-    return this.#call(async () => {
-      this.#assertOpen()
-      return this.#connections.transaction(act)
-    })
+    return this.#call(async () => this.#connections.transaction(act))
   }
 
   async place(placement: Placement, client: SqlClient): Promise<boolean> {
@@ -381,7 +355,6 @@ export class PostgresWorlds implements PostgresStore {
   #checkTranscripts(root: string, keys: readonly string[]): void {
     assertName(root)
     for (const key of keys) namesInTranscriptKey(key)
-    this.#assertOpen()
   }
 
   #assertOpen(): void {
@@ -389,7 +362,8 @@ export class PostgresWorlds implements PostgresStore {
     throw new EntiaError('store-closed', 'The store is closed, so nothing can be opened in it. Make a new one.')
   }
 
-  #call<T>(act: () => Promise<T>): Promise<T> {
+  async #call<T>(act: () => Promise<T>): Promise<T> {
+    this.#assertOpen()
     return this.#during(act())
   }
 
