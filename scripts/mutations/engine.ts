@@ -28,9 +28,9 @@ export const engineMutations: readonly Mutation[] = [
     name: 'effects-begin-before-commit',
     bug: 'effects of a tick begin before it is written down',
     file: 'src/engine/loop/tick-loop.ts',
-    before: '      await this.#commit(journal, step)\n      this.#parts.ticked?.(step)\n',
+    before: '      await this.#commit(journal, step, lettersOf(intake))\n      this.#parts.ticked?.(step)\n',
     after:
-      '      this.#parts.pump.follow()\n      await this.#commit(journal, step)\n      this.#parts.ticked?.(step)\n',
+      '      this.#parts.pump.follow()\n      await this.#commit(journal, step, lettersOf(intake))\n      this.#parts.ticked?.(step)\n',
   },
   {
     name: 'commit-not-tried-again',
@@ -99,14 +99,14 @@ export const engineMutations: readonly Mutation[] = [
     name: 'untold-not-told-again',
     bug: 'events of the last tick of a session are lost in a crash',
     file: 'src/engine/children/child-worlds.ts',
-    before: 'this.#runner(found.world, ties, { journal, lastEvents: found.lastEvents })',
-    after: 'this.#runner(found.world, ties, { journal })',
+    before: 'this.#runner(found.world, ties, { ...held, lastEvents: found.lastEvents })',
+    after: 'this.#runner(found.world, ties, held)',
   },
   {
     name: 'grant-not-told',
     bug: 'a session is not told what it may spend',
     file: 'src/engine/children/child-run.ts',
-    before: 'granted === undefined || this.#isGranted(granted) ? []',
+    before: 'granted === undefined || this.#hasEntered(granted) ? []',
     after: 'granted === undefined || granted.question === undefined ? []',
   },
   {
