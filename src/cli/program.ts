@@ -23,6 +23,7 @@ const commands: Readonly<Record<string, Command>> = {
   ask: askCommand,
   sim: simCommand,
   replay: replayCommand,
+  worlds: worldsCommand,
 }
 /** Errors of chats that another command line or configuration mends. */
 const usageCodes: ReadonlySet<string> = new Set([
@@ -57,7 +58,8 @@ export async function main(): Promise<number | undefined> {
       run === skillsCommand ||
       run === mcpCommand ||
       run === serveCommand ||
-      run === matrixCommand
+      run === matrixCommand ||
+      run === worldsCommand
     return error.code === 'config-invalid' || (isChat && usageCodes.has(error.code)) ? 2 : 1
   }
 }
@@ -179,6 +181,12 @@ async function replayCommand(words: readonly string[]): Promise<number> {
   if (args === undefined) return help(replayHelp)
   const { replayFile } = await import('./replay/replay-file.ts')
   return replayFile(args, stdout)
+}
+
+async function worldsCommand(words: readonly string[]): Promise<number> {
+  quietenExperiments()
+  const { worldsCommand: looked } = await import('./worlds/worlds-command.ts')
+  return looked(words, { environment, cwd: process.cwd(), stdout })
 }
 
 /** Older Nodes call their SQLite an experiment, to a user who cannot do anything about it. */

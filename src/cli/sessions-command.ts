@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import stringWidth from 'string-width'
 import { cleanText } from '../tools/files/clean-text.ts'
 import { EntiaError } from '../index.ts'
 import type { SessionFolder, StoredSession } from '../runtime/chat/session-folder.ts'
 import { didYouMean } from '../world/near-names.ts'
+import { messageText, type Spoken } from './message-text.ts'
 import { parsedWords, UsageError } from './parsed-words.ts'
+import { tableLines } from './table-lines.ts'
 
 const sessionsHelp = `Chats that are stored.
 
@@ -72,13 +73,7 @@ function rowsOf(sessions: readonly StoredSession[], isAll: boolean): string[] {
     ...(isAll ? [cleanText(cwd)] : []),
     cleanText(firstMessage).trim().replaceAll(/\s+/g, ' ').slice(0, 60),
   ])
-  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => stringWidth(row[at] ?? ''))))
-  return rows.map((row) =>
-    row
-      .map((cell, at) => cell + ' '.repeat((widths[at] ?? 0) - stringWidth(cell)))
-      .join('  ')
-      .trimEnd(),
-  )
+  return tableLines(rows)
 }
 
 async function show(given: string, isJson: boolean, { cwd, folder, stdout }: SessionsPlace): Promise<void> {
@@ -99,35 +94,15 @@ async function remove(given: string, { cwd, folder, stdout }: SessionsPlace): Pr
   stdout.write(`Removed ${key}.\n`)
 }
 
-interface Block {
-  readonly type: string
-  readonly text?: string
-  readonly name?: string
-  readonly arguments?: object
-}
-
 /** A line of a transcript as a person reads it; torn ones and those without words are left out. */
 function spoken(line: string): string[] {
   const entry = parsed(line)
   if (entry?.type !== 'message' || !Array.isArray(entry.content)) return []
-  const text = cleanText(entry.content.map(blockText).join('\n').trim())
-  if (text === '') return []
-  return [
-    entry.role === 'user'
-      ? `> ${text.replaceAll('\n', '\n> ')}`
-      : entry.role === 'tool'
-        ? `  ${text.replaceAll('\n', '\n  ')}`
-        : text,
-  ]
+  const text = messageText({ role: entry.role, content: entry.content })
+  return text === '' ? [] : [text]
 }
 
-function blockText({ arguments: input, name, text, type }: Block): string {
-  if (type === 'text') return text ?? ''
-  if (type === 'tool-call') return `[${name}] ${JSON.stringify(input)}`
-  return type === 'file' ? `[file ${name ?? ''}]` : ''
-}
-
-function parsed(line: string): { type?: string; role?: string; content?: readonly Block[] } | undefined {
+function parsed(line: string): { type?: string; role?: string; content?: Spoken['content'] } | undefined {
   try {
     return JSON.parse(line) as { type?: string }
   } catch {

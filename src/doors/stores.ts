@@ -5,6 +5,7 @@ export type {
   Batch,
   JournalRow,
   Letter,
+  ListOptions,
   LostTicks,
   OpenOptions,
   Post,

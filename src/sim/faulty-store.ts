@@ -63,7 +63,7 @@ export class FaultyStore implements Store {
   }
 
   readonly read: Store['read'] = (...parts) => this.#inner.read(...parts)
-  readonly list: Store['list'] = () => this.#inner.list()
+  readonly list: Store['list'] = (...parts) => this.#inner.list(...parts)
   readonly putText: Store['putText'] = (...parts) => this.#transact({}, () => this.#inner.putText(...parts))
   readonly getText: Store['getText'] = (...parts) => this.#inner.getText(...parts)
   readonly transcript: Store['transcript'] = (...parts) => this.#inner.transcript(...parts)

@@ -96,6 +96,8 @@ export interface Medium {
   open(root: string, owner?: LockOwner): Database
   /** What is there now, as of one instant, without its lock. Only read, and closed at once. */
   view(root: string): Database
+  /** To write letters to a database that is there, without its lock. Closed at once. */
+  beside(root: string): Database
   /** Who has the database open in another process. */
   holder(root: string): LockOwner | undefined
   /** Names another owner of an open database in the errors of those who are refused. */

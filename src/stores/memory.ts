@@ -53,6 +53,10 @@ class MemoryMedium implements Medium {
     return this.open(root)
   }
 
+  beside(root: string): Database {
+    return this.open(root)
+  }
+
   holder(): undefined {}
 
   passTo(): void {}

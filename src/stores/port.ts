@@ -156,6 +156,12 @@ export interface ReadOptions {
   readonly root?: string | undefined
 }
 
+/** Which worlds are listed. */
+export interface ListOptions {
+  /** Only this root world and those that lie in its database. @default all */
+  readonly root?: string | undefined
+}
+
 /** How a world is opened in a store. */
 export interface OpenOptions {
   /** Who holds it, for the error that the next opener gets. */
@@ -194,7 +200,8 @@ export interface Store {
    * database is held by a version of this package that does not share it
    */
   read(world: string, options?: ReadOptions): Promise<StoredWorld | undefined>
-  list(): Promise<readonly WorldInfo[]>
+  /** Worlds by name, without holding them. Each root world takes a look at its database. */
+  list(options?: ListOptions): Promise<readonly WorldInfo[]>
   /**
    * Keeps a text beside a root world under a key of the root's own, replacing the last. Resolves once it is durable. The
    * world need not exist or be open; while this store holds it, the text shares a transaction with commits of the same turn.

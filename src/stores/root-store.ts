@@ -14,6 +14,7 @@ import type { Database, Medium, Transcripts } from './medium.ts'
 import { OpenDatabase, ofRoot } from './open-database.ts'
 import type {
   JournalRow,
+  ListOptions,
   Post,
   ReadOptions,
   SharedJournal,
@@ -58,10 +59,13 @@ export class RootStore implements SharedStore {
     this.#assertOpen()
     const open = this.#open.get(root)
     if (open) return open.post(ofRoot(root, { ...letter, root }))
-    const write = (database: Database): void => database.write([], [], [ofRoot(root, { ...letter, root })])
     // Who holds the root elsewhere is not asked: letters are entered beside what it commits.
-    if (this.#medium.has(root)) this.#view(root, write)
-    else this.#look(root, write)
+    const database = this.#medium.has(root) ? this.#medium.beside(root) : this.#medium.open(root)
+    try {
+      database.write([], [], [ofRoot(root, { ...letter, root })])
+    } finally {
+      database.close()
+    }
     this.#announce(root, [post.world])
   }
 
@@ -125,9 +129,11 @@ export class RootStore implements SharedStore {
     })
   }
 
-  async list(): Promise<readonly WorldInfo[]> {
+  async list({ root }: ListOptions = {}): Promise<readonly WorldInfo[]> {
+    if (root !== undefined) assertName(root)
     this.#assertOpen()
-    const worlds = this.#medium.roots().flatMap((root) => this.#listRoot(root))
+    const roots = root === undefined ? this.#medium.roots() : this.#medium.has(root) ? [root] : []
+    const worlds = roots.flatMap((each) => this.#listRoot(each))
     return worlds.sort((a, b) => (a.name < b.name ? -1 : 1))
   }
 

@@ -59,13 +59,23 @@ export function connect(options: ConnectionOptions): DatabaseSync {
  * migrated, which only a holder may do. @throws as `connect` does
  */
 export function connectToRead(path: string, root: string): DatabaseSync | undefined {
+  // A transaction, so that all that is read is as of one instant.
+  return connectBeside(path, root, `PRAGMA busy_timeout = ${readTimeoutMs}; PRAGMA synchronous = normal; BEGIN`)
+}
+
+/** Opens a root world's database to write to it beside its holder. `undefined` as `connectToRead` says. @throws as `connect` does */
+export function connectToWrite({ path, root, synchronous }: ConnectionOptions): DatabaseSync | undefined {
+  return connectBeside(path, root, `PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA synchronous = ${synchronous}`)
+}
+
+function connectBeside(path: string, root: string, begin: string): DatabaseSync | undefined {
   const file = `${path}.sqlite`
   let db: DatabaseSync | undefined
   try {
     if (statSync(file).size === 0) return undefined
     // Not opened as read-only: the last one to close it removes its log.
     db = new DatabaseSync(file)
-    db.exec(`PRAGMA busy_timeout = ${readTimeoutMs}; PRAGMA synchronous = normal; BEGIN`)
+    db.exec(begin)
     if (!isEmpty(db) && checkSchema(db, file, root) === schemaVersion) return db
     db.close()
     return undefined

@@ -7,7 +7,7 @@ import { makeFolder, writePrivately } from './files.ts'
 import { type LockOwner, lockOwner, writeLockFile } from './lock-owner.ts'
 import type { Database, Medium } from './medium.ts'
 
-import { connect, connectToRead, explaining } from './sqlite-connection.ts'
+import { connect, connectToRead, connectToWrite, type ConnectionOptions, explaining } from './sqlite-connection.ts'
 import { type DatabasePlace, SqliteDatabase } from './sqlite-database.ts'
 import { SqliteLock } from './sqlite-lock.ts'
 
@@ -68,6 +68,11 @@ export class SqliteMedium implements Medium {
     return db === undefined ? this.open(root) : new SqliteDatabase(db, this.#place(root), () => undefined)
   }
 
+  beside(root: string): Database {
+    const db = connectToWrite(this.#connection(root))
+    return db === undefined ? this.open(root) : new SqliteDatabase(db, this.#place(root), () => undefined)
+  }
+
   holder(root: string): LockOwner | undefined {
     return explaining(`${this.#path(root)}.held`, () => SqliteLock.holder(this.#path(root)))
   }
@@ -109,8 +114,12 @@ export class SqliteMedium implements Medium {
   }
 
   #connect(root: string): DatabaseSync {
+    return connect(this.#connection(root))
+  }
+
+  #connection(root: string): ConnectionOptions {
     const { synchronous, maxSizeBytes } = this.#options
-    return connect({ path: this.#path(root), root, synchronous, maxSizeBytes })
+    return { path: this.#path(root), root, synchronous, maxSizeBytes }
   }
 
   /** A database that cannot be read can still be removed; the lock was taken before. */

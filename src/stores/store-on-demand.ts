@@ -20,7 +20,7 @@ export function storeOnDemand(open: () => Promise<Medium>): SharedStore {
       const listening = loaded().then((made) => made.on(event, hear))
       return () => void listening.then((end) => end())
     },
-    list: async () => (await loaded()).list(),
+    list: async (options) => (await loaded()).list(options),
     putText: async (root, key, text) => (await loaded()).putText(root, key, text),
     getText: async (root, key) => (await loaded()).getText(root, key),
     appendTranscript: async (root, key, lines, options) => {

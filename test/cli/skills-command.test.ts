@@ -1,6 +1,5 @@
 import { readdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Writable } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
 import stringWidth from 'string-width'
 import { sessionSetup } from 'entia/runtime'
@@ -11,29 +10,8 @@ import { skillsCommand } from '../../src/cli/skills-command.ts'
 import { script } from '../runtime/chat/chatting.ts'
 import { homeWith, repositoryWith, skillText } from '../runtime/skills/skills-on-disk.ts'
 import { addFiles, tempFolder } from '../tools/temp-folder.ts'
+import { Output } from './output.ts'
 import { run } from './program.ts'
-
-/** What a command writes: into a pipe, or on a terminal of so many columns. */
-class Output extends Writable {
-  text = ''
-  readonly isTTY: boolean
-  readonly columns?: number
-
-  constructor(columns?: number) {
-    super()
-    this.isTTY = columns !== undefined
-    if (columns !== undefined) this.columns = columns
-  }
-
-  getColorDepth(): number {
-    return 8
-  }
-
-  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    this.text += chunk.toString()
-    done()
-  }
-}
 
 type Home = Awaited<ReturnType<typeof homeWith>>
 

@@ -96,6 +96,17 @@ export function describeLetters(places: readonly SharedPlace[]): void {
         expect(await store.list()).toMatchObject([{ name: 'later', tick: 0, letters: 1 }])
       })
 
+      it('reaches a world that has been closed', async () => {
+        const store = await opened()
+        const journal = await store.open('a')
+        await journal.commit(begin)
+        await journal.close()
+        for (const line of ['one', 'two']) await store.post({ world: 'a', line })
+        expect(await store.list()).toMatchObject([{ name: 'a', tick: 0, letters: 2 }])
+        const next = await store.open('a')
+        expect((await next.letters()).map(({ line }) => line)).toEqual(['one', 'two'])
+      })
+
       it('under an id waits once', async () => {
         const store = await opened()
         const journal = await store.open('a')

@@ -21,7 +21,7 @@ export interface StoreHooks {
 export function watchedStore(inner: Store, { before, after, beforeAppend }: StoreHooks): Store {
   return {
     read: (name, options) => inner.read(name, options),
-    list: () => inner.list(),
+    list: (options) => inner.list(options),
     putText: (root, key, text) => inner.putText(root, key, text),
     getText: (root, key) => inner.getText(root, key),
     async appendTranscript(root, key, lines, options) {

@@ -1,0 +1,118 @@
+import type { Store, WorldInfo } from '../../stores/port.ts'
+import { cleanName, cleanText } from '../../tools/files/clean-text.ts'
+import { many } from '../terminal/amounts.ts'
+import { tableLines } from '../table-lines.ts'
+import { distanceText, ownerText, sizeText, type WorldsOutput, writeLines } from './world-lines.ts'
+
+interface ListOptions {
+  readonly prefix: string
+  /** Worlds of sessions have lines of their own. */
+  readonly isAll: boolean
+}
+
+/** A root world with what belongs to its sessions, or a world of its own. */
+type Listed = WorldInfo & {
+  /** Worlds of its sessions that are counted with it. */
+  readonly sessions?: number
+}
+
+/** `entia worlds list`: returns the exit code. */
+export async function listWorlds(store: Store, { isAll, prefix }: ListOptions, out: WorldsOutput): Promise<number> {
+  const all = await store.list()
+  const listed = (isAll ? inOrder(all) : withSessions(all)).filter((world) =>
+    (world.root ?? world.name).startsWith(prefix),
+  )
+  if (out.isJson) for (const world of listed) out.write(`${JSON.stringify(jsonOf(world))}\n`)
+  else if (listed.length > 0) writeLines(rowsOf(listed, isAll, out), out)
+  else out.write(prefix === '' ? `There is no world in ${out.where} yet.\n` : noneText(prefix, all.length, out.where))
+  return 0
+}
+
+function noneText(prefix: string, others: number, where: string): string {
+  return `No world in ${where} has a name that begins with '${prefix}'; it holds ${many(others, 'world')}.\n`
+}
+
+/** With the error as its code and what it says. */
+export function jsonOf({ unreadable, ...world }: Listed): object {
+  return unreadable === undefined
+    ? world
+    : { ...world, unreadable: { code: unreadable.code, message: unreadable.message } }
+}
+
+const byName = new Intl.Collator('en', { numeric: true })
+
+/** By name, numbers by their value; each root world before those of its sessions. */
+function inOrder(worlds: readonly WorldInfo[]): readonly WorldInfo[] {
+  return worlds.toSorted(
+    (a, b) =>
+      byName.compare(a.root ?? a.name, b.root ?? b.name) || depthOf(a) - depthOf(b) || byName.compare(a.name, b.name),
+  )
+}
+
+function depthOf({ root }: WorldInfo): number {
+  return root === undefined ? 0 : 1
+}
+
+function withSessions(worlds: readonly WorldInfo[]): readonly Listed[] {
+  const below = new Map<string, WorldInfo[]>()
+  for (const world of worlds) if (world.root !== undefined) grouped(below, world.root).push(world)
+  const roots = worlds.filter(({ root }) => root === undefined)
+  const names = new Set(roots.map(({ name }) => name))
+  // A root of which only sessions were ever written.
+  const missing = [...below.keys()].filter((name) => !names.has(name))
+  const empty = missing.map((name): WorldInfo => ({ name, tick: undefined, sizeBytes: 0 }))
+  return inOrder([...roots, ...empty]).map((world) => {
+    const own = below.get(world.name) ?? []
+    const letters = own.reduce((sum, each) => sum + (each.letters ?? 0), world.letters ?? 0)
+    const heldBy = world.heldBy ?? own.find((each) => each.heldBy !== undefined)?.heldBy
+    return {
+      ...world,
+      ...(heldBy !== undefined && { heldBy }),
+      ...(letters > 0 && { letters }),
+      sizeBytes: own.reduce((sum, each) => sum + each.sizeBytes, world.sizeBytes),
+      sessions: own.length,
+    }
+  })
+}
+
+function grouped(groups: Map<string, WorldInfo[]>, key: string): WorldInfo[] {
+  const group = groups.get(key) ?? []
+  groups.set(key, group)
+  return group
+}
+
+function rowsOf(worlds: readonly Listed[], isAll: boolean, { look, nowMs }: WorldsOutput): readonly string[] {
+  const head = ['WORLD', 'STATE', 'TICK', 'SIZE', ...(isAll ? [] : ['SESSIONS']), 'LETTERS', 'DUE', 'HELD BY']
+  const rows = worlds.map((world) => [
+    `${world.root === undefined ? '' : '  '}${cleanName(world.name)}`,
+    stateText(world),
+    world.tick === undefined ? '' : String(world.tick),
+    sizeText(world.sizeBytes),
+    ...(isAll ? [] : [world.sessions === 0 ? '' : String(world.sessions)]),
+    world.letters === undefined ? '' : String(world.letters),
+    world.wakeAtMs === undefined ? '' : distanceText(world.wakeAtMs, nowMs),
+    world.heldBy === undefined ? '' : ownerText(world.heldBy, nowMs),
+  ])
+  // A column that is empty in all rows says nothing.
+  const isUsed = head.map((_, at) => at < 2 || rows.some((row) => row[at] !== ''))
+  const [first = '', ...lines] = tableLines([head, ...rows].map((row) => row.filter((_, at) => isUsed[at])))
+  return [
+    look.paint('dim', first),
+    ...lines.flatMap((line, at) => {
+      const { heldBy, isBusy, unreadable } = worlds[at] as Listed
+      if (unreadable !== undefined)
+        return [look.paint('red', line), look.paint('red', `  ${cleanText(unreadable.message)}`)]
+      if (isBusy === true && heldBy === undefined) return [look.paint('yellow', line)]
+      return [heldBy === undefined ? line : look.paint('bold', line)]
+    }),
+  ]
+}
+
+/** `stalled`: it has work in flight, and no one drives it. */
+export function stateText({ heldBy, isBusy, tick, unreadable }: WorldInfo): string {
+  if (unreadable !== undefined) return 'unreadable'
+  if (tick === undefined) return 'new'
+  if (isBusy === undefined) return ''
+  if (!isBusy) return 'idle'
+  return heldBy === undefined ? 'stalled' : 'busy'
+}
