@@ -2,6 +2,7 @@ import { clearTimeout, setTimeout } from 'node:timers'
 import type { Connections } from './connections.ts'
 import { nameOf } from './place.ts'
 import type { Presence } from './presence.ts'
+import { lineNews } from './session-line.ts'
 
 export interface LetterWatchOptions {
   readonly schema: string
@@ -20,6 +21,7 @@ export class LetterWatch {
   readonly #presence: Presence
   readonly #options: LetterWatchOptions
   readonly #listeners = new Set<Hear>()
+  readonly #lineListeners = new Set<() => void>()
   #places = new Set<string>()
   #isLooking = false
   #timer: NodeJS.Timeout | undefined
@@ -44,8 +46,19 @@ export class LetterWatch {
     return () => void this.#listeners.delete(listener)
   }
 
-  /** @param payload keys of worlds */
+  onLine(hear: () => void): () => void {
+    const listener = (): void => hear()
+    this.#lineListeners.add(listener)
+    void this.#presence.listen(this.#options.channel).catch(() => undefined)
+    return () => void this.#lineListeners.delete(listener)
+  }
+
+  /** @param payload keys of worlds, or that somebody may get a slot */
   news(payload: string): void {
+    if (payload === lineNews) {
+      for (const hear of this.#lineListeners) hear()
+      return
+    }
     if (this.#listeners.size === 0) return
     for (const place of payload.split(',')) this.#places.add(place)
     if (!this.#isLooking) void this.#findNames()

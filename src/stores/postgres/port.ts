@@ -41,8 +41,64 @@ export interface Placement {
   readonly isBusy?: boolean | undefined
 }
 
+/** A session that waits for a slot. */
+export interface LinePlace {
+  readonly world: string
+  readonly root: string
+  /** Whose it is: each tenant gets its share of the slots. */
+  readonly tenant: string
+  /** What a worker has to know of it: opaque to the store. */
+  readonly job: string
+}
+
+/** A session that was given to a worker. It counts until the session is given away again. */
+export interface LineClaim {
+  readonly id: number
+  readonly world: string
+  readonly root: string
+  readonly job: string
+  /** How often in a row its holder died. */
+  readonly strikes: number
+}
+
+/** A session in line, or with a worker. */
+export interface LineInfo {
+  readonly world: string
+  readonly root: string
+  readonly tenant: string
+  /** Absent: it is in line. */
+  readonly worker: number | undefined
+  readonly hasSlot: boolean
+  readonly wantsSlot: boolean
+  /** Milliseconds since it came, or was given to its worker. */
+  readonly ageMs: number
+}
+
+/** The line of sessions that wait for one of the slots that all workers share. */
+export interface SessionLine {
+  /** Puts a session in line, unless it is there, in the transaction of a client. */
+  enter(place: LinePlace, client: SqlClient): Promise<void>
+  /** Removes a session that never had a slot, with its World. False: it has begun, or is not there. */
+  withdraw(world: string, root: string): Promise<boolean>
+  /** How many wait ahead of it for a first slot; `undefined` unless it waits for its own first. */
+  position(world: string, root: string): Promise<number | undefined>
+  /** Gives this worker the next session that gets a slot. @param tenantCap most slots of one tenant. @default `cap` */
+  next(cap: number, tenantCap?: number): Promise<LineClaim | undefined>
+  giveBack(claim: LineClaim): Promise<void>
+  wantSlot(claim: LineClaim): Promise<void>
+  hasSlot(claim: LineClaim): Promise<boolean | undefined>
+  putBack(claim: LineClaim, unfitMs?: number): Promise<void>
+  finish(claim: LineClaim): Promise<void>
+  /** What this worker has. */
+  held(): Promise<readonly { readonly root: string; readonly world: string; readonly isSession: boolean }[]>
+  list(): Promise<readonly LineInfo[]>
+}
+
 /** A store in Postgres, and what a fleet of workers needs of it besides. */
 export interface PostgresStore extends SharedStore {
+  readonly line: SessionLine
+  /** Calls a listener when a session may get a slot. */
+  onLine(hear: () => void): () => void
   /** Enters this store object as a worker, as opening a world does too. Resolves with its id, by which it holds worlds. */
   enter(): Promise<number>
   workers(): Promise<readonly WorkerInfo[]>

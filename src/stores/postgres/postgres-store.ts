@@ -29,9 +29,10 @@ import { PostgresJournal } from './journal.ts'
 import { LetterWatch } from './letter-watch.ts'
 import { Parking } from './parking.ts'
 import { keyIn, keyOf, lockClassOf, placeOf, textIn } from './place.ts'
-import type { DueWorld, Placement, PostgresStore, SqlClient, WorkerInfo } from './port.ts'
+import type { DueWorld, Placement, PostgresStore, SessionLine, SqlClient, WorkerInfo } from './port.ts'
 import { Presence } from './presence.ts'
 import { prepareSchema } from './schema.ts'
+import { SessionLineTable } from './session-line.ts'
 import { StoredWorlds } from './stored-world.ts'
 import { TranscriptsTable } from './transcripts.ts'
 import { WorldsTable } from './worlds-table.ts'
@@ -48,6 +49,7 @@ export interface PostgresPlace {
 
 /** Worlds in a Postgres database, held by workers on many machines. */
 export class PostgresWorlds implements PostgresStore {
+  readonly line: SessionLine
   readonly #schema: string
   readonly #connections: Connections
   readonly #commits: CommitQueue
@@ -85,6 +87,7 @@ export class PostgresWorlds implements PostgresStore {
     this.#watch = new LetterWatch(this.#connections, this.#presence, { schema, channel, pollMs })
     this.#commits = new CommitQueue(this.#connections, () => ({ schema, channel, worker: this.#presence.worker }))
     this.#table = new WorldsTable(this.#connections, schema, lockClass)
+    this.line = new SessionLineTable(this.#connections, { schema, channel, worker: () => this.enter() })
     this.#parking = new Parking((worlds) => this.#table.park(worlds))
     this.#worlds = new StoredWorlds(this.#connections, schema)
     this.#transcripts = new TranscriptsTable(this.#connections, schema)
@@ -193,6 +196,11 @@ export class PostgresWorlds implements PostgresStore {
   on(_event: 'letter', hear: (root: string, world: string) => void): () => void {
     this.#assertOpen()
     return this.#watch.on(hear)
+  }
+
+  onLine(hear: () => void): () => void {
+    this.#assertOpen()
+    return this.#watch.onLine(hear)
   }
 
   putText(root: string, key: string, text: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { EntiaError } from '../../world/entia-error.ts'
 import type { SqlClient } from './port.ts'
+import { lineTables } from './session-line.ts'
 
 /** What tells a schema of ours from those of other programs. */
 const program = 'entia'
@@ -111,7 +112,7 @@ export async function prepareSchema(client: SqlClient, at: SchemaPlace): Promise
     if (version === undefined) {
       const { rows } = await client.query('SELECT to_regnamespace($1) IS NULL AS missing', [at.schema])
       if (rows[0]?.['missing'] === true) await client.query(`CREATE SCHEMA ${at.schema}`)
-      await client.query(`${worldTables(at.schema)} ${textTables(at.schema)}`)
+      await client.query(`${worldTables(at.schema)} ${lineTables(at.schema, at.lockClass)} ${textTables(at.schema)}`)
     } else {
       for (const step of steps.slice(version - 1)) await client.query(step(at.schema))
       await client.query(`UPDATE ${at.schema}.format SET version = ${schemaVersion}`)
