@@ -353,7 +353,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'matrixSend',
     'matrixSessions',
   ],
-  'entia/postgres': ['postgresStore', 'postgresStoreDefaults'],
+  'entia/postgres': ['defineFleet', 'fleetDefaults', 'postgresStore', 'postgresStoreDefaults'],
   'entia/vitest': ['worldMatchers'],
 }
 

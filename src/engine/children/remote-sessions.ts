@@ -64,6 +64,8 @@ export class RemoteSessions {
   async #hearLate(sessionId: string, news: SessionNews, letter: number): Promise<void> {
     try {
       if (news.kind === 'end' || news.kind === 'stopped') await this.#parts.spent(sessionId, news.usage)
+      // Nobody waits for it: it would keep its slot, and wait for its grant for ever.
+      if (news.kind === 'slot') await this.tell(sessionId, 'stop', { stop: 'Its parent does not wait for it.' })
       this.#parts.done(letter)
     } catch {
       // A Runner that stops before that is committed leaves the letter to the next one.

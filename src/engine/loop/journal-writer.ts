@@ -174,3 +174,13 @@ function isBusy({ core }: World): boolean {
   const isNew = tick === 0 && state.count(Unread) > 0
   return isNew || inbox.length > 0 || state.count(Effect) > 0
 }
+
+/** What a store is given of a world that it does not have yet. */
+export function firstSnapshot(world: World): Required<Pick<Batch, 'isBusy' | 'snapshot'>> & {
+  readonly snapshot: { readonly tick: number; readonly lines: readonly string[] }
+} {
+  const lines = [...world.snapshot()]
+  const { end } = JSON.parse(lines.at(-1) as string) as SnapshotEnd
+  const joint: Joint = { chain: end.sha256, events: [], version: present }
+  return { isBusy: isBusy(world), snapshot: { tick: world.tick, lines: [JSON.stringify(joint), ...lines] } }
+}

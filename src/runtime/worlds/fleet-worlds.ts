@@ -4,7 +4,6 @@ import { FollowedWorld } from '../../engine/following/followed-world.ts'
 import { TickWatch } from '../../engine/following/tick-watch.ts'
 import type { Clock } from '../../engine/loop/clock.ts'
 import type { RunnerEvent } from '../../engine/loop/events.ts'
-import { JournalWriter } from '../../engine/loop/journal-writer.ts'
 import { onlyAgent } from '../../engine/loop/only-agent.ts'
 import { userMessage } from '../../engine/loop/requests.ts'
 import type { RestoreOptions } from '../../engine/loop/stored-ticks.ts'
@@ -22,6 +21,8 @@ export interface FleetWorldsParts {
   readonly known: Pick<RestoreOptions, 'components' | 'systems'>
   /** Makes the world of a name that the store does not have. @throws for a name that no world may have */
   readonly make: (name: string) => World
+  /** Writes a world unless the store has it. */
+  readonly place: (world: World) => Promise<void>
   /** The agent that is spoken to. @default the only one of the world */
   readonly agentOf?: ((world: World) => Entity) | undefined
 }
@@ -97,32 +98,16 @@ export class FleetWorlds {
   }
 
   async #follow(name: string): Promise<FollowedWorld> {
-    const { clock, known, store } = this.#parts
+    const { clock, known, make, place, store } = this.#parts
     const parts = { store, clock, known, name, watch: this.#watch }
     for (;;) {
       try {
         return await FollowedWorld.open(parts)
       } catch (error) {
         if (!(error instanceof EntiaError) || error.code !== 'no-such-world') throw error
-        await this.#make(name)
+        // Nobody has spoken to it yet: it is written as a worker would at its first letter.
+        await place(make(name))
       }
-    }
-  }
-
-  /** Writes a world that nobody has spoken to yet, as a worker would at its first letter. */
-  async #make(name: string): Promise<void> {
-    const world = this.#parts.make(name)
-    try {
-      const { journal } = await JournalWriter.openShared(name, { store: this.#parts.store })
-      try {
-        if (!(await journal.isTaken())) await journal.begin(world)
-      } finally {
-        await journal.close()
-      }
-    } catch (error) {
-      if (!(error instanceof EntiaError) || error.code !== 'world-locked') throw error
-      // A worker makes it at this moment.
-      await new Promise<void>((resolve) => void this.#parts.clock.at(this.#parts.clock.now() + 50, resolve))
     }
   }
 

@@ -97,6 +97,8 @@ export interface SessionLine {
 /** A store in Postgres, and what a fleet of workers needs of it besides. */
 export interface PostgresStore extends SharedStore {
   readonly line: SessionLine
+  /** How many letters wait for worlds, and for how many milliseconds the oldest has; 0: none does. */
+  letters(): Promise<{ readonly waiting: number; readonly oldestMs: number }>
   /** Calls a listener when a session may get a slot. */
   onLine(hear: () => void): () => void
   /** Enters this store object as a worker, as opening a world does too. Resolves with its id, by which it holds worlds. */

@@ -198,6 +198,10 @@ export class PostgresWorlds implements PostgresStore {
     return this.#watch.on(hear)
   }
 
+  letters(): Promise<{ readonly waiting: number; readonly oldestMs: number }> {
+    return this.#call(() => this.#table.letters())
+  }
+
   onLine(hear: () => void): () => void {
     this.#assertOpen()
     return this.#watch.onLine(hear)

@@ -57,7 +57,8 @@ const worldTables = (schema: string): string => `
     root text NOT NULL,
     name text NOT NULL,
     dedup uuid,
-    body bytea NOT NULL
+    body bytea NOT NULL,
+    at timestamptz NOT NULL DEFAULT clock_timestamp()
   );
   CREATE INDEX mail_place ON ${schema}.mail (place, id);
   CREATE UNIQUE INDEX mail_once ON ${schema}.mail (place, dedup) WHERE dedup IS NOT NULL;

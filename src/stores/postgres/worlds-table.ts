@@ -141,6 +141,16 @@ export class WorldsTable {
     }))
   }
 
+  async letters(): Promise<{ readonly waiting: number; readonly oldestMs: number }> {
+    const [row] = await this.#connections.run({
+      text: `SELECT count(*) AS waiting,
+          coalesce((SELECT extract(epoch FROM clock_timestamp() - at) * 1000 FROM ${this.#schema}.mail ORDER BY id LIMIT 1), 0) AS age
+        FROM ${this.#schema}.mail`,
+      values: [],
+    })
+    return { waiting: Number(row?.['waiting'] ?? 0), oldestMs: Math.max(0, Math.round(Number(row?.['age'] ?? 0))) }
+  }
+
   async sweep(): Promise<readonly number[]> {
     const rows = await this.#connections.run({
       name: 'entia-sweep',

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { FleetWorlds } from '../../../src/runtime/worlds/fleet-worlds.ts'
 import { tool } from '../turns/tools.ts'
-import { fleet, known } from './fleet.ts'
+import { fleet, known, place } from './fleet.ts'
 
 const buy = tool('buy', () => 'bought', { approval: true })
 
@@ -26,7 +26,13 @@ const host = (): HostOptions => ({ models: { shop }, tools: [buy], approve: 'by-
 
 function shops() {
   const made = fleet({ host, make })
-  const worlds = new FleetWorlds({ store: made.store, clock: realClock, known, make })
+  const worlds = new FleetWorlds({
+    store: made.store,
+    clock: realClock,
+    known,
+    make,
+    place: (world) => place(made.store, world),
+  })
   onTestFinished(() => worlds.close())
   return { ...made, worlds }
 }

@@ -4,6 +4,7 @@ import type { SharedStore } from 'entia/stores'
 import { onTestFinished } from 'vitest'
 import { Host } from '../../../src/engine/effects/host.ts'
 import { Worker } from '../../../src/engine/fleet/worker.ts'
+import { firstSnapshot } from '../../../src/engine/loop/journal-writer.ts'
 import { restored } from '../../../src/engine/loop/stored-ticks.ts'
 import { letterLine } from '../../../src/protocol/letter.ts'
 import { SimulatedBoard } from '../../../src/sim/simulated-board.ts'
@@ -80,5 +81,15 @@ export function fleet({ cap = 50, host, make, store = memoryStore() }: FleetOpti
       if (stored === undefined) throw new Error(`there is no world ${name}`)
       return restored(name, stored, known).world
     },
+  }
+}
+
+/** Writes a world unless the store has it. */
+export async function place(store: SharedStore, world: World): Promise<void> {
+  const journal = await store.open(world.name)
+  try {
+    if ((await journal.load()) === undefined) await journal.commit(firstSnapshot(world))
+  } finally {
+    await journal.close()
   }
 }

@@ -1,0 +1,292 @@
+import * as standardComponents from '../../../components/index.ts'
+import { standardSystems } from '../../../systems/index.ts'
+import { Host } from '../../engine/effects/host.ts'
+import { type HostOptions, hostOptionNames } from '../../engine/effects/host-options.ts'
+import { Worker } from '../../engine/fleet/worker.ts'
+import { realClock } from '../../engine/loop/clock.ts'
+import { firstSnapshot } from '../../engine/loop/journal-writer.ts'
+import { FleetWorlds } from '../../runtime/worlds/fleet-worlds.ts'
+import type { NamedWorld } from '../../runtime/worlds/named-world.ts'
+import type { LineInfo, PostgresStore, WorkerInfo } from '../../stores/postgres/port.ts'
+import { postgresStore, type PostgresStoreOptions } from '../../stores/postgres/postgres.ts'
+import type { Component, Entity } from '../../world/component.ts'
+import { EntiaError, type EntiaErrorCode } from '../../world/entia-error.ts'
+import { refuseUnknownOptions, shortly } from '../../world/known-options.ts'
+import { didYouMean } from '../../world/near-names.ts'
+import {
+  callback,
+  count,
+  countFromZero,
+  filledText,
+  flag,
+  refuseMisfit,
+  refuseMisfits,
+  table,
+  text,
+} from '../../world/option-shapes.ts'
+import type { System, World } from '../../world/world.ts'
+import { PostgresBoard } from './postgres-board.ts'
+
+/** Besides these, the options of the Host that each worker has: models, tools, prices … */
+export interface FleetOptions extends Omit<HostOptions, 'clock' | 'maxSessions' | 'sessionPool'> {
+  /** Where the database is: `postgres://user:password@host:5432/database`. */
+  readonly database: string
+  /**
+   * Makes the worlds that the store does not have, by the first part of their names: `desk` makes `desk` and `desk/4711`. The
+   * world has the name that it is given.
+   */
+  readonly worlds: Readonly<Record<string, (name: string) => World>>
+  /** The systems of all worlds. @default standardSystems() */
+  readonly systems?: readonly System[]
+  /** Components besides the standard ones that worlds have. @default none */
+  readonly components?: Iterable<Component> | Readonly<Record<string, unknown>>
+  /** The agent that is spoken to. @default the only one of the world */
+  readonly agentOf?: (world: World) => Entity
+  /** Most sessions that run at once, on all workers together. @default 50 */
+  readonly maxSessions?: number
+  /** Whose a root world is. Each tenant gets its share of the sessions. @default what stands before the last `/` of its name */
+  readonly tenantOf?: (world: string) => string
+  /** Most sessions of one tenant that run at once. @default `maxSessions` */
+  readonly maxSessionsPerTenant?: number
+  /** Milliseconds without work or letters after which a world is parked. @default 30000 */
+  readonly idleMs?: number
+  /** Keep all ticks in the database, to replay runs. @default false */
+  readonly record?: boolean
+  /** The schema of the tables. @default 'entia' */
+  readonly schema?: string
+  /** A worker that says nothing for so long is thought dead. @default 10000 */
+  readonly leaseMs?: number
+}
+
+/** What holds where the options of a fleet say nothing. */
+export const fleetDefaults = {
+  maxSessions: 50,
+  idleMs: 30_000,
+  schema: 'entia',
+  leaseMs: 10_000,
+  sessionsPerWorker: 20,
+  worldsPerWorker: 200,
+} as const
+
+/** Options of a worker. */
+export interface FleetWorkerOptions {
+  /** Most sessions that it holds at once. @default 20 */
+  readonly sessions?: number
+  /** Most root worlds that it holds at once. @default 200 */
+  readonly worlds?: number
+  /** What the list of workers says of it. @default '' */
+  readonly note?: string
+  /** A world cannot be driven here now. It is tried again after a while. */
+  readonly unfit?: (world: string, code: EntiaErrorCode | undefined, message: string) => void
+}
+
+/** Drives worlds of a fleet that come to it. */
+export interface FleetWorker {
+  /** Its id in the list of workers. */
+  readonly id: number
+  readonly holds: { readonly worlds: number; readonly sessions: number }
+  /** Lets go of all that it holds, which goes on elsewhere, and leaves the fleet. */
+  stop(): Promise<void>
+}
+
+/** How a fleet is doing. */
+export interface FleetStatus {
+  readonly workers: readonly WorkerInfo[]
+  /** Sessions with a worker, and behind them those in line. */
+  readonly sessions: readonly LineInfo[]
+  readonly letters: { readonly waiting: number; readonly oldestMs: number }
+}
+
+/** Worlds in a database that any number of processes drive together. */
+export interface Fleet {
+  /** A world by its name, as `worlds(store, …).world(name)` gives it. It need not exist, and holds nothing here. */
+  world(name: string): NamedWorld
+  /** Makes this process one of those that drive the worlds. */
+  work(options?: FleetWorkerOptions): Promise<FleetWorker>
+  /** Who works, and what waits. */
+  status(): Promise<FleetStatus>
+  /** The store of this process, to read and to remove worlds. */
+  readonly store: PostgresStore
+  /** Ends what waits here, and stops the workers of this process. The worlds go on elsewhere. */
+  close(): Promise<void>
+}
+
+const ownNames = [
+  'agentOf',
+  'components',
+  'database',
+  'idleMs',
+  'leaseMs',
+  'maxSessions',
+  'maxSessionsPerTenant',
+  'record',
+  'schema',
+  'systems',
+  'tenantOf',
+  'worlds',
+]
+const hostNames = hostOptionNames.filter((name) => !['clock', 'maxSessions', 'sessionPool'].includes(name))
+
+/**
+ * Describes worlds that run on many machines: the same in every process. It connects when it is first used.
+ * @throws `invalid-argument`, `config-invalid`
+ */
+export function defineFleet(options: FleetOptions): Fleet {
+  refuseUnknownOptions('defineFleet', options, [...ownNames, ...hostNames])
+  refuseMisfit('defineFleet', 'worlds', options.worlds, table)
+  for (const [kind, make] of Object.entries(options.worlds))
+    refuseMisfit('defineFleet', `worlds.${kind}`, make, callback)
+  refuseMisfits('defineFleet', options, {
+    agentOf: callback,
+    idleMs: countFromZero,
+    maxSessions: count,
+    maxSessionsPerTenant: count,
+    record: flag,
+    tenantOf: callback,
+  })
+  // Refused here, not by the first worker.
+  new Host(hostOptionsOf(options)).close()
+  return new PostgresFleet(options)
+}
+
+class PostgresFleet implements Fleet {
+  readonly #options: FleetOptions
+  readonly store: PostgresStore
+  readonly #named: FleetWorlds
+  readonly #workers = new Set<FleetWorker>()
+
+  constructor(options: FleetOptions) {
+    this.#options = options
+    this.store = this.#newStore('')
+    this.#named = new FleetWorlds({
+      store: this.store,
+      clock: realClock,
+      known: this.#known,
+      make: (name) => this.#made(name),
+      place: (world) => this.#place(world),
+      agentOf: options.agentOf,
+    })
+  }
+
+  world(name: string): NamedWorld {
+    refuseMisfit('fleet.world', 'name', name, filledText)
+    this.#makerOf(name)
+    return this.#named.world(name)
+  }
+
+  async work(options: FleetWorkerOptions = {}): Promise<FleetWorker> {
+    refuseUnknownOptions('fleet.work', options, ['note', 'sessions', 'unfit', 'worlds'])
+    refuseMisfits('fleet.work', options, {
+      note: text,
+      sessions: countFromZero,
+      unfit: callback,
+      worlds: countFromZero,
+    })
+    const {
+      note = '',
+      sessions = fleetDefaults.sessionsPerWorker,
+      unfit,
+      worlds = fleetDefaults.worldsPerWorker,
+    } = options
+    const store = this.#newStore(note)
+    const { agentOf, idleMs = fleetDefaults.idleMs, record } = this.#options
+    const board = this.#boardOver(store, unfit)
+    const host = new Host(hostOptionsOf(this.#options), { fleet: board })
+    const worker = new Worker({
+      store,
+      board,
+      host,
+      known: this.#known,
+      record,
+      agentOf,
+      idleMs,
+      unfit,
+      make: (name) => this.#made(name),
+      maxSessions: sessions,
+      maxWorlds: worlds,
+    })
+    const id = await store.enter()
+    worker.start()
+    const stop = async (): Promise<void> => {
+      this.#workers.delete(made)
+      await worker.stop()
+      host.close()
+      await store.close()
+    }
+    let stopping: Promise<void> | undefined
+    const made: FleetWorker = {
+      id,
+      get holds() {
+        return worker.holds
+      },
+      stop: () => (stopping ??= stop()),
+    }
+    this.#workers.add(made)
+    return made
+  }
+
+  async status(): Promise<FleetStatus> {
+    const [workers, sessions, letters] = await Promise.all([
+      this.store.workers(),
+      this.store.line.list(),
+      this.store.letters(),
+    ])
+    return { workers, sessions, letters }
+  }
+
+  async close(): Promise<void> {
+    await this.#named.close()
+    await Promise.all([...this.#workers].map((worker) => worker.stop()))
+    await this.store.close()
+  }
+
+  get #known() {
+    const { components = [], systems = standardSystems() } = this.#options
+    const own = Symbol.iterator in components ? [...components] : Object.values(components)
+    return { systems, components: [...Object.values(standardComponents), ...own] as Component[] }
+  }
+
+  #newStore(note: string): PostgresStore {
+    const { database, leaseMs = fleetDefaults.leaseMs, schema = fleetDefaults.schema } = this.#options
+    return postgresStore({ database, leaseMs, schema, note } satisfies PostgresStoreOptions)
+  }
+
+  #boardOver(store: PostgresStore, unfit: FleetWorkerOptions['unfit']): PostgresBoard {
+    const { maxSessions = fleetDefaults.maxSessions, tenantOf = folderOf } = this.#options
+    const { maxSessionsPerTenant = maxSessions } = this.#options
+    const quarantined = (world: string, _: string, strikes: number): void => {
+      const what = `${strikes} workers in a row have died while they held it. It is driven no more; entia worlds release frees it.`
+      unfit?.(world, undefined, what)
+    }
+    return new PostgresBoard({ store, maxSessions, maxSessionsPerTenant, tenantOf, quarantined })
+  }
+
+  async #place(world: World): Promise<void> {
+    const { isBusy, snapshot } = firstSnapshot(world)
+    const placement = { world: world.name, root: world.name, ...snapshot, isBusy }
+    await this.store.transaction((client) => this.store.place(placement, client))
+  }
+
+  #made(name: string): World {
+    return this.#makerOf(name)(name)
+  }
+
+  #makerOf(name: string): (name: string) => World {
+    const { worlds } = this.#options
+    const [kind = ''] = name.split('/')
+    const make = Object.hasOwn(worlds, kind) ? worlds[kind] : undefined
+    if (make !== undefined) return make
+    const known = Object.keys(worlds)
+    const what = `fleet.world: there are no worlds '${kind}', got the name ${shortly(name)}.${didYouMean(kind, known)}`
+    throw new EntiaError('invalid-argument', `${what} The fleet has: ${known.join(', ')}.`, { world: name })
+  }
+}
+
+function folderOf(world: string): string {
+  const end = world.lastIndexOf('/')
+  return end === -1 ? '' : world.slice(0, end)
+}
+
+function hostOptionsOf(options: FleetOptions): HostOptions {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => hostNames.includes(name as never)))
+}
