@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { CheckedBatch } from '../check-arguments.ts'
 import type { JournalHead } from '../medium.ts'
@@ -41,8 +42,8 @@ interface Waiting {
 
 /** A statement takes no more once it has so much; one world's batch may be larger. */
 const maxStatementBytes = 16_000_000
-/** Postgres takes messages of up to a gigabyte. */
-const maxBatchBytes = 900_000_000
+/** Node makes no longer texts. */
+const maxBatchBytes = 500_000_000
 
 /** Writes what was given while the last statement was under way, of all worlds of a store, with one statement. */
 export class CommitQueue {
@@ -51,6 +52,8 @@ export class CommitQueue {
   #waiting: Waiting[] = []
   readonly #all = new Set<Promise<void>>()
   #isWriting = false
+  readonly #sender = randomUUID()
+  #statements = 0
 
   constructor(connections: Connections, place: () => StatementPlace) {
     this.#connections = connections
@@ -125,7 +128,7 @@ export class CommitQueue {
   }
 
   async #send(changes: Changes, drafts: ReadonlyMap<HeldWorld, Draft>, failures: Map<Waiting, unknown>): Promise<void> {
-    const statement = commitStatement(changes, this.#place())
+    const statement = commitStatement(changes, this.#place(), { sender: this.#sender, number: ++this.#statements })
     try {
       const [answer] = await this.#connections.write(statement)
       const held = new Set(((answer?.['held'] ?? []) as readonly string[]).map(Number))

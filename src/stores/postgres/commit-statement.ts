@@ -45,6 +45,14 @@ export interface StatementPlace {
   readonly worker: number | undefined
 }
 
+/** Which statement of which store object it is, so that what no world sends is written once too. */
+export interface StatementNumber {
+  /** A UUID. */
+  readonly sender: string
+  /** Higher than that of every earlier statement of this sender. */
+  readonly number: number
+}
+
 /** Keys of worlds that fit in one notification of 8,000 bytes. */
 const keysPerNotification = 200
 
@@ -54,13 +62,15 @@ const answerMsPerMegabyte = 1_000
 
 /**
  * One statement that writes all of it, or of a world that has another holder by now nothing. It answers with the ids of the
- * worlds that it has changed. Sent a second time it changes no world again, since the number of their commits has gone up.
+ * worlds that it has changed. Sent a second time it changes nothing again, even if it arrives when later ones are done: the
+ * commits of its worlds have gone up by then, and so has the number of its sender.
  */
-export function commitStatement(changes: Changes, place: StatementPlace): Statement {
-  return new CommitText(changes, place).statement()
+export function commitStatement(changes: Changes, place: StatementPlace, number: StatementNumber): Statement {
+  return new CommitText(changes, place, number).statement()
 }
 
 const isOfHolder = (world: string) => `${world} IN (SELECT id FROM held)`
+const isFirstTime = 'EXISTS (SELECT FROM sender)'
 
 class CommitText {
   readonly #schema: string
@@ -73,9 +83,14 @@ class CommitText {
   #held = "'{}'::text[]"
   #notified = '0'
 
-  constructor({ letters, texts, worlds }: Changes, { channel, schema, worker }: StatementPlace) {
+  constructor(
+    { letters, texts, worlds }: Changes,
+    { channel, schema, worker }: StatementPlace,
+    number: StatementNumber,
+  ) {
     this.#schema = schema
     if (worlds.length > 0) this.#addHeld(worlds, worker)
+    if (letters.length + texts.length > 0) this.#addSender(number)
     this.#addRows(worlds)
     this.#addSnapshots(worlds)
     const takes = this.#addTaken(worlds)
@@ -114,6 +129,17 @@ class CommitText {
       )`,
     ])
     this.#held = '(SELECT array_agg(id::text) FROM held)'
+  }
+
+  #addSender({ number, sender }: StatementNumber): void {
+    this.#add('sender', () => [
+      `sender AS (
+        INSERT INTO ${this.#schema}.senders AS s (id, number)
+        VALUES (${this.#value('uuid', sender)}, ${this.#value('bigint', number)})
+        ON CONFLICT (id) DO UPDATE SET number = excluded.number, at = excluded.at WHERE s.number < excluded.number
+        RETURNING id
+      )`,
+    ])
   }
 
   #addRows(worlds: readonly WorldChange[]): void {
@@ -201,11 +227,12 @@ class CommitText {
     ]
     if (mail.length === 0) return
     const isFromWorlds = mail[0]?.sender !== undefined
-    // What is taken goes first: it gives its id free.
-    const conditions = [
-      ...(isFromWorlds ? [`(b.sender IS NULL OR ${isOfHolder('b.sender')})`] : []),
-      ...(takes ? ['(SELECT count(*) FROM taken) >= 0'] : []),
+    const mayBeSent = [
+      ...(isFromWorlds ? [isOfHolder('b.sender')] : []),
+      ...(letters.length > 0 ? [`(b.sender IS NULL AND ${isFirstTime})`] : []),
     ]
+    // What is taken goes first: it gives its id free.
+    const conditions = [`(${mayBeSent.join(' OR ')})`, ...(takes ? ['(SELECT count(*) FROM taken) >= 0'] : [])]
     this.#add(isFromWorlds ? 'sent' : 'mail', () => [
       `sent AS (
         INSERT INTO ${this.#schema}.mail (place, root, name, dedup, body)
@@ -218,7 +245,7 @@ class CommitText {
           ${this.#column('uuid', mail, ({ dedup }) => dedup)},
           ${this.#sizes(mail)}
         ) WITH ORDINALITY AS b (sender, place, root, name, dedup, start, size, number)
-        ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`}
+        WHERE ${conditions.join(' AND ')}
         ORDER BY b.number
         ON CONFLICT DO NOTHING
       )`,
@@ -243,6 +270,7 @@ class CommitText {
           ${this.#column('text', kept, ({ root }) => root)},
           ${this.#sizes(kept)}
         ) AS b (place, root, start, size)
+        WHERE ${isFirstTime}
         ON CONFLICT (place) DO UPDATE SET body = excluded.body
       )`,
     ])

@@ -12,6 +12,8 @@ const program = 'entia'
  * - `worlds`: `place` is made of root and name, which may be longer than an index takes. `commits` counts what was written, so
  *   that a statement whose answer was lost can be sent again. Names are encoded, since not every string is text.
  * - `rows`, `snapshots`: bytes, since lines may hold NUL. The lines of a snapshot each end in a line break.
+ * - `senders`: store objects that send letters of no world or keep texts, and the number of the last statement that did, for
+ *   the same reason.
  * - `mail`: letters that wait. A world that has none needs no row in `worlds`.
  */
 const worldTables = (schema: string): string => `
@@ -51,6 +53,9 @@ const worldTables = (schema: string): string => `
   CREATE TABLE ${schema}.snapshots (
     world bigint NOT NULL, tick bigint NOT NULL, lines integer NOT NULL, body bytea NOT NULL, PRIMARY KEY (world, tick)
   );
+  CREATE TABLE ${schema}.senders (
+    id uuid PRIMARY KEY, number bigint NOT NULL, at timestamptz NOT NULL DEFAULT clock_timestamp()
+  ) WITH (fillfactor = 50);
   CREATE TABLE ${schema}.mail (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     place uuid NOT NULL,

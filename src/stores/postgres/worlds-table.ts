@@ -9,6 +9,8 @@ import { isAlive } from './presence.ts'
 
 /** A holder may let go between a refusal and the question who it is. */
 const maxOpenTries = 3
+/** No statement is under way for so long. */
+const senderLastsMs = 3_600_000
 
 /** What is done with worlds as a whole: who holds them, what there is, what is due. */
 export class WorldsTable {
@@ -164,6 +166,8 @@ export class WorldsTable {
             wake_at = CASE WHEN w.busy IS NOT FALSE AND w.tick IS NOT NULL
               THEN (extract(epoch FROM clock_timestamp()) * 1000)::bigint ELSE w.wake_at END
           FROM lost WHERE w.id = lost.id
+        ), silent AS (
+          DELETE FROM ${this.#schema}.senders WHERE at < clock_timestamp() - make_interval(secs => ${senderLastsMs / 1_000})
         ), gone AS (
           DELETE FROM ${this.#schema}.workers AS w USING dead WHERE w.id = dead.id RETURNING w.id
         ) SELECT id FROM gone`,
