@@ -25,7 +25,7 @@ import {
   text,
 } from '../../world/option-shapes.ts'
 import type { System, World } from '../../world/world.ts'
-import { PostgresBoard } from './postgres-board.ts'
+import { kindOf, PostgresBoard } from './postgres-board.ts'
 
 /** Besides these, the options of the Host that each worker has: models, tools, prices … */
 export interface FleetOptions extends Omit<HostOptions, 'clock' | 'maxSessions' | 'sessionPool'> {
@@ -258,7 +258,8 @@ class PostgresFleet implements Fleet {
       const what = `${strikes} workers in a row have died while they held it. It is driven no more; entia worlds release frees it.`
       unfit?.(world, undefined, what)
     }
-    return new PostgresBoard({ store, maxSessions, maxSessionsPerTenant, tenantOf, quarantined })
+    const kinds = Object.keys(this.#options.worlds)
+    return new PostgresBoard({ store, kinds, maxSessions, maxSessionsPerTenant, tenantOf, quarantined })
   }
 
   async #place(world: World): Promise<void> {
@@ -273,7 +274,7 @@ class PostgresFleet implements Fleet {
 
   #makerOf(name: string): (name: string) => World {
     const { worlds } = this.#options
-    const [kind = ''] = name.split('/')
+    const kind = kindOf(name)
     const make = Object.hasOwn(worlds, kind) ? worlds[kind] : undefined
     if (make !== undefined) return make
     const known = Object.keys(worlds)

@@ -9,6 +9,8 @@ import type { World } from '../../world/world.ts'
 
 export interface PostgresBoardOptions {
   readonly store: PostgresStore
+  /** Which worlds this process can make. It leaves others to others, and their sessions too. */
+  readonly kinds: readonly string[]
   /** Most sessions with a slot at once, over all workers. */
   readonly maxSessions: number
   /** Most of them of one tenant. */
@@ -25,6 +27,8 @@ const maxStrikes = 5
 const sweepEachMs = 500
 /** How often a session that waits for its slot again looks where nothing is heard. */
 const slotLookMs = 500
+/** How long a session is left to others whose world this process could not make. */
+const otherKindMs = 60_000
 
 const Order = lazily(() =>
   z.object({
@@ -71,11 +75,15 @@ export class PostgresBoard implements Board {
   }
 
   async next(): Promise<Claim | undefined> {
-    const { maxSessions, maxSessionsPerTenant, store } = this.#options
+    const { kinds, maxSessions, maxSessionsPerTenant, store } = this.#options
     for (;;) {
       const claim = await store.line.next(maxSessions, maxSessionsPerTenant)
       if (claim === undefined) return undefined
       const order = Order().parse(JSON.parse(claim.job))
+      if (!kinds.includes(kindOf(order.root))) {
+        await store.line.putBack(claim, otherKindMs)
+        continue
+      }
       if (claim.strikes < maxStrikes) return new PostgresClaim(claim, order)
       await this.#giveUp(claim, order)
     }
@@ -118,12 +126,12 @@ export class PostgresBoard implements Board {
   }
 
   async due(limit: number) {
-    const { quarantined, store } = this.#options
+    const { kinds, quarantined, store } = this.#options
     if (performance.now() > this.#sweptAt + sweepEachMs) {
       this.#sweptAt = performance.now()
       await store.sweep()
     }
-    const due = await store.due(limit)
+    const due = await store.due(limit, kinds)
     const lost = due.filter(({ strikes }) => strikes >= maxStrikes)
     for (const { name, root, strikes } of lost) {
       await store.hold(name, { root, reason: `${strikes} workers in a row have died while they held it` })
@@ -157,6 +165,11 @@ export class PostgresBoard implements Board {
     await store.line.finish(claim)
     quarantined(sessionId, root, strikes)
   }
+}
+
+/** What the name of a world begins with. */
+export function kindOf(world: string): string {
+  return world.split('/', 1)[0] ?? ''
 }
 
 class PostgresClaim implements Claim {

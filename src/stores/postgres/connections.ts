@@ -27,7 +27,9 @@ export interface Statement {
 /** A connection of its own, for what belongs to a connection. */
 export type Dedicated = Pick<Client, 'end' | 'on' | 'query'>
 
-const connectTimeoutMs = 10_000
+/** A server that takes a connection and says nothing is waited for no longer than a lost one, and for a second in any case. */
+const longestConnectMs = 10_000
+const shortestConnectMs = 1_000
 const firstPauseMs = 10
 const longestPauseMs = 1_000
 
@@ -161,7 +163,7 @@ export class Connections {
     return {
       connectionString: this.#options.database,
       application_name: 'entia',
-      connectionTimeoutMillis: connectTimeoutMs,
+      connectionTimeoutMillis: Math.max(shortestConnectMs, Math.min(longestConnectMs, this.#options.retryMs)),
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
     }

@@ -112,8 +112,9 @@ export interface PostgresStore extends SharedStore {
   /**
    * Root worlds that no living worker holds and that have letters, or are past their `wakeAtMs`. Those in quarantine are left out.
    * @param limit at most so many, at least 1
+   * @param kinds only those whose names begin with one of these, up to their first `/`. @default all
    */
-  due(limit: number): Promise<readonly DueWorld[]>
+  due(limit: number, kinds?: readonly string[]): Promise<readonly DueWorld[]>
   /** Puts a world in quarantine: it is not due any more, and can still be opened. @throws `no-such-world` */
   hold(world: string, options: { readonly root?: string | undefined; readonly reason: string }): Promise<void>
   /** Ends the quarantine of a world, and takes back its strikes. @throws `no-such-world` */

@@ -302,10 +302,10 @@ export class PostgresWorlds implements PostgresStore {
     return this.#call(async () => this.#table.sweep())
   }
 
-  due(limit: number): Promise<readonly DueWorld[]> {
+  due(limit: number, kinds?: readonly string[]): Promise<readonly DueWorld[]> {
     return this.#call(async () => {
       assertWhole('The limit of store.due', limit, 1)
-      return this.#table.due(limit)
+      return this.#table.due(limit, kinds)
     })
   }
 

@@ -62,5 +62,13 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
 }
 
 function isAddress(text: string): boolean {
-  return URL.canParse(text) && ['postgres:', 'postgresql:'].includes(new URL(text).protocol)
+  if (!URL.canParse(text)) return false
+  const { password, pathname, protocol, username } = new URL(text)
+  try {
+    // The driver decodes them, and so do error messages.
+    for (const part of [pathname, username, password]) decodeURIComponent(part)
+  } catch {
+    return false
+  }
+  return ['postgres:', 'postgresql:'].includes(protocol)
 }

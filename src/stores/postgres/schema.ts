@@ -116,6 +116,7 @@ export async function prepareSchema(client: SqlClient, at: SchemaPlace): Promise
     await client.query('SELECT pg_advisory_xact_lock($1, 0)', [at.lockClass])
     const version = await versionOf(client, at)
     if (version === undefined) {
+      await assertUnicode(client, at)
       const { rows } = await client.query('SELECT to_regnamespace($1) IS NULL AS missing', [at.schema])
       if (rows[0]?.['missing'] === true) await client.query(`CREATE SCHEMA ${at.schema}`)
       await client.query(`${worldTables(at.schema)} ${lineTables(at.schema, at.lockClass)} ${textTables(at.schema)}`)
@@ -128,6 +129,18 @@ export async function prepareSchema(client: SqlClient, at: SchemaPlace): Promise
     await client.query('ROLLBACK').catch(() => undefined)
     throw error
   }
+}
+
+/** Words of transcripts are kept as text, in whatever language. */
+async function assertUnicode(client: SqlClient, { place }: SchemaPlace): Promise<void> {
+  const { rows } = await client.query('SHOW server_encoding')
+  const encoding = String(rows[0]?.['server_encoding'])
+  if (encoding === 'UTF8') return
+  throw new EntiaError(
+    'config-invalid',
+    `${place} keeps text as ${encoding}, and must keep it as UTF8. Make a database for it: createdb --template=template0 --encoding=UTF8.`,
+    { place, encoding },
+  )
 }
 
 /** `undefined` where nothing was made yet. */

@@ -1,4 +1,5 @@
 import { EntiaError } from '../../world/entia-error.ts'
+import { encodeName } from '../file-name.ts'
 import { type LockOwner, lockedError } from '../lock-owner.ts'
 import type { WorldInfo } from '../port.ts'
 import { stateIn } from './commit-queue.ts'
@@ -176,7 +177,8 @@ export class WorldsTable {
     return rows.map(({ id }) => Number(id))
   }
 
-  async due(limit: number): Promise<readonly DueWorld[]> {
+  async due(limit: number, kinds: readonly string[] | undefined): Promise<readonly DueWorld[]> {
+    const isOfKind = (root: string) => `($2::text[] IS NULL OR split_part(${root}, $3, 1) = ANY($2))`
     const rows = await this.#connections.run({
       name: 'entia-due',
       text: `
@@ -189,18 +191,20 @@ export class WorldsTable {
           ) AS next
         ), due AS (
           (SELECT b.place, b.root, b.name FROM boxes AS b LEFT JOIN ${this.#schema}.worlds AS w ON w.place = b.place
-            WHERE b.root = b.name AND w.quarantine IS NULL AND (w.worker IS NULL OR w.worker IN (SELECT id FROM dead)) LIMIT $1)
+            WHERE b.root = b.name AND w.quarantine IS NULL AND (w.worker IS NULL OR w.worker IN (SELECT id FROM dead))
+              AND ${isOfKind('b.root')} LIMIT $1)
           UNION
           (SELECT place, root, name FROM ${this.#schema}.worlds
             WHERE wake_at <= extract(epoch FROM clock_timestamp()) * 1000 AND root = name AND quarantine IS NULL
-              AND (worker IS NULL OR worker IN (SELECT id FROM dead)) ORDER BY wake_at LIMIT $1)
+              AND (worker IS NULL OR worker IN (SELECT id FROM dead)) AND ${isOfKind('root')} ORDER BY wake_at LIMIT $1)
           UNION
           (SELECT w.place, w.root, w.name FROM dead JOIN ${this.#schema}.worlds AS w ON w.worker = dead.id
-            WHERE w.root = w.name AND w.quarantine IS NULL AND w.tick IS NOT NULL AND w.busy IS NOT FALSE LIMIT $1)
+            WHERE w.root = w.name AND w.quarantine IS NULL AND w.tick IS NOT NULL AND w.busy IS NOT FALSE
+              AND ${isOfKind('w.root')} LIMIT $1)
         )
         SELECT due.root, due.name, coalesce(w.epoch, 0) AS epoch, coalesce(w.strikes, 0) AS strikes
         FROM due LEFT JOIN ${this.#schema}.worlds AS w ON w.place = due.place LIMIT $1`,
-      values: [limit],
+      values: [limit, kinds?.map(encodeName), encodeName('/')],
     })
     return rows.map((row) => ({
       name: nameOf(row['name']),

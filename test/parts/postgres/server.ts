@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { appendFile, chown, cp, mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promises'
+import { appendFile, chown, cp, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -10,6 +10,9 @@ import { createInterface } from 'node:readline'
 /** Postgres refuses to run as root, so then it runs as nobody. */
 const nobody = { uid: 65534, gid: 65534 }
 const asOther = process.getuid?.() === 0 ? nobody : undefined
+
+/** The one role that needs a password, once it is made. */
+export const guarded = 'guarded'
 
 /** A Postgres server of its own, in a folder of its own, with the settings that it comes with. */
 export class PostgresServer {
@@ -36,6 +39,9 @@ export class PostgresServer {
       'max_connections = 200',
     ]
     await appendFile(join(server.#data, 'postgresql.conf'), `${settings.join('\n')}\n`)
+    const access = join(server.#data, 'pg_hba.conf')
+    const rules = await readFile(access, 'utf8')
+    await writeFile(access, `host all ${guarded} 127.0.0.1/32 scram-sha-256\n${rules}`)
     await server.begin()
     return server
   }
