@@ -26,7 +26,7 @@ const advice: readonly (readonly [state: RegExp, code: 'config-invalid' | 'store
     /^42501$/,
     'store-failed',
     'Give the role of this connection what it lacks: CREATE ON DATABASE for the first start, or a schema that it owns; after ' +
-      'that USAGE on the schema, and SELECT, INSERT, UPDATE and DELETE on its tables.',
+      'that USAGE on the schema, SELECT, INSERT, UPDATE and DELETE on its tables, and EXECUTE on its functions.',
   ],
   [
     /^25006$/,

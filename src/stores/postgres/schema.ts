@@ -14,6 +14,8 @@ const program = 'entia'
  * - `rows`, `snapshots`: bytes, since lines may hold NUL. The lines of a snapshot each end in a line break.
  * - `senders`: store objects that send letters of no world or keep texts, and the number of the last statement that did, for
  *   the same reason.
+ * - `place_world`: writes the first snapshot of a world, with the rights of the owner of the tables, so that who only posts
+ *   letters can make the world that a letter is for, and change none.
  * - `mail`: letters that wait. A world that has none needs no row in `worlds`.
  */
 const worldTables = (schema: string): string => `
@@ -68,6 +70,18 @@ const worldTables = (schema: string): string => `
   CREATE INDEX mail_place ON ${schema}.mail (place, id);
   CREATE UNIQUE INDEX mail_once ON ${schema}.mail (place, dedup) WHERE dedup IS NOT NULL;
   CREATE INDEX mail_root ON ${schema}.mail USING hash (root);
+  CREATE FUNCTION ${schema}.place_world(uuid, text, text, bigint, boolean, integer, bytea) RETURNS boolean
+    LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog
+    AS $body$
+      WITH made AS (
+        INSERT INTO ${schema}.worlds AS w (place, root, name, tick, oldest, newest, busy)
+        VALUES ($1, $2, $3, $4, $4, $4, $5)
+        ON CONFLICT (place) DO UPDATE SET tick = excluded.tick, oldest = excluded.tick, newest = excluded.tick, busy = excluded.busy
+          WHERE w.tick IS NULL AND w.worker IS NULL
+        RETURNING id
+      ) INSERT INTO ${schema}.snapshots (world, tick, lines, body) SELECT id, $4, $6, $7 FROM made RETURNING true
+    $body$;
+  REVOKE ALL ON FUNCTION ${schema}.place_world FROM PUBLIC;
 `
 
 /** Beside worlds. In `words` stands the transcript's id too, as a word that no text has, so that one index serves all. */

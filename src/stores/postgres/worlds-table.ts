@@ -178,7 +178,6 @@ export class WorldsTable {
   }
 
   async due(limit: number, kinds: readonly string[] | undefined): Promise<readonly DueWorld[]> {
-    const isOfKind = (root: string) => `($2::text[] IS NULL OR split_part(${root}, $3, 1) = ANY($2))`
     const rows = await this.#connections.run({
       name: 'entia-due',
       text: `
@@ -228,17 +227,16 @@ export class WorldsTable {
   async place({ isBusy, lines, root, tick, world }: Placement, client: SqlClient): Promise<boolean> {
     const at = placeOf(world, root)
     const texts = [...lines]
-    const { rows } = await client.query(
-      `WITH made AS (
-        INSERT INTO ${this.#schema}.worlds AS w (place, root, name, tick, oldest, newest, busy)
-        VALUES ($1, $2, $3, $4, $4, $4, $5)
-        ON CONFLICT (place) DO UPDATE SET tick = excluded.tick, oldest = excluded.tick, newest = excluded.tick, busy = excluded.busy
-          WHERE w.tick IS NULL AND w.worker IS NULL
-        RETURNING id
-      ) INSERT INTO ${this.#schema}.snapshots (world, tick, lines, body) SELECT id, $4, $6, $7 FROM made RETURNING world`,
-      [at.place, at.root, at.world, tick, isBusy, texts.length, Buffer.from(texts.map((line) => `${line}\n`).join(''))],
-    )
-    return rows.length > 0
+    const { rows } = await client.query(`SELECT ${this.#schema}.place_world($1, $2, $3, $4, $5, $6, $7) AS is_made`, [
+      at.place,
+      at.root,
+      at.world,
+      tick,
+      isBusy,
+      texts.length,
+      Buffer.from(texts.map((line) => `${line}\n`).join('')),
+    ])
+    return rows[0]?.['is_made'] === true
   }
 
   async #holder({ place }: WorldPlace): Promise<LockOwner | undefined> {
@@ -290,6 +288,11 @@ export class WorldsTable {
   #isHeld(world: string): string {
     return `EXISTS (SELECT FROM ${this.#schema}.workers AS l WHERE l.id = ${world}.worker AND ${this.#isAlive('l')})`
   }
+}
+
+/** With the kinds as the second parameter of a statement, and what ends them in a name as the third. */
+function isOfKind(root: string): string {
+  return `($2::text[] IS NULL OR split_part(${root}, $3, 1) = ANY($2))`
 }
 
 function infoIn(row: SqlRow): WorldInfo {

@@ -56,12 +56,12 @@ describe('a letter', () => {
     const journal = await other.open('other')
     await journal.commit(begin)
     const texts = Array.from({ length: 10_000 }, (_, index) => `letter ${index}`)
-    let isSent = false
-    const sent = Promise.all(texts.map((line) => sender.post({ world: 'a', line }))).then(() => (isSent = true))
-    let ticks = 0
-    while (!isSent && ticks < 10_000) await journal.commit(row(++ticks))
+    const order: string[] = []
+    const sent = Promise.all(texts.map((line) => sender.post({ world: 'a', line }))).then(() => order.push('letters'))
+    await journal.commit(row(1))
+    order.push('tick')
     await sent
-    expect((await journal.load())?.rows).toHaveLength(ticks)
+    expect(order).toEqual(['tick', 'letters'])
     const world = await sender.open('a')
     expect((await world.letters(3)).map(({ line }) => line)).toEqual(texts.slice(0, 3))
     const letters = await world.letters()
