@@ -14,8 +14,6 @@ const program = 'entia'
  * - `rows`, `snapshots`: bytes, since lines may hold NUL. The lines of a snapshot each end in a line break.
  * - `senders`: store objects that send letters of no world or keep texts, and the number of the last statement that did, for
  *   the same reason.
- * - `place_world`: writes the first snapshot of a world, with the rights of the owner of the tables, so that who only posts
- *   letters can make the world that a letter is for, and change none.
  * - `mail`: letters that wait. A world that has none needs no row in `worlds`.
  */
 const worldTables = (schema: string): string => `
@@ -70,6 +68,13 @@ const worldTables = (schema: string): string => `
   CREATE INDEX mail_place ON ${schema}.mail (place, id);
   CREATE UNIQUE INDEX mail_once ON ${schema}.mail (place, dedup) WHERE dedup IS NOT NULL;
   CREATE INDEX mail_root ON ${schema}.mail USING hash (root);
+`
+
+/**
+ * Writes the first snapshot of a world with the rights of the owner of the tables, so that who only posts letters can make the
+ * world that a letter is for, and change none.
+ */
+const placeWorld = (schema: string): string => `
   CREATE FUNCTION ${schema}.place_world(uuid, text, text, bigint, boolean, integer, bytea) RETURNS boolean
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog
     AS $body$
@@ -133,7 +138,9 @@ export async function prepareSchema(client: SqlClient, at: SchemaPlace): Promise
       await assertUnicode(client, at)
       const { rows } = await client.query('SELECT to_regnamespace($1) IS NULL AS missing', [at.schema])
       if (rows[0]?.['missing'] === true) await client.query(`CREATE SCHEMA ${at.schema}`)
-      await client.query(`${worldTables(at.schema)} ${lineTables(at.schema, at.lockClass)} ${textTables(at.schema)}`)
+      await client.query(
+        `${worldTables(at.schema)} ${placeWorld(at.schema)} ${lineTables(at.schema, at.lockClass)} ${textTables(at.schema)}`,
+      )
     } else {
       for (const step of steps.slice(version - 1)) await client.query(step(at.schema))
       await client.query(`UPDATE ${at.schema}.format SET version = ${schemaVersion}`)
