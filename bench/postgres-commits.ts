@@ -73,7 +73,7 @@ async function commitsOf(store: Store, count: number): Promise<Commit> {
 async function bareCommits(pool: Pool, count: number): Promise<Commit> {
   const table = `bare_${count}`
   await pool.query(`CREATE TABLE ${table} (world int, tick bigint, line bytea, PRIMARY KEY (world, tick))`)
-  const ticks = new Array<number>(count).fill(0)
+  const ticks = Array.from({ length: count }, () => 0)
   const body = Buffer.from(line)
   return (world) => {
     const tick = (ticks[world] ?? 0) + 1

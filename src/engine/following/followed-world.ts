@@ -80,6 +80,7 @@ export class FollowedWorld implements WorldDriver {
     const taken = this.#posted.get(id) ?? Promise.withResolvers<number | undefined>()
     this.#posted.set(id, taken)
     await store.post({ root, world: name, id, line: letterLine({ input: { ...input, id } }) })
+    this.#parts.watch.soon()
     return taken.promise
   }
 
@@ -121,6 +122,7 @@ export class FollowedWorld implements WorldDriver {
       if (this.#unwatch === undefined) return
       if (rows === undefined) return this.#skipTo(await whole(this.#parts))
       for (const row of rows) this.#take(row)
+      this.#parts.watch.soon()
     } catch {
       // A store that cannot be read now is read at the next look.
     }

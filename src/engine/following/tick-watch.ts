@@ -1,7 +1,8 @@
 import type { SharedStore } from '../../stores/port.ts'
 import type { Clock } from '../loop/clock.ts'
 
-/** How often the store is asked for the ticks of all worlds that are followed. */
+/** How often the store is asked for the ticks of all worlds that are followed: often after news, since more follows soon. */
+const firstLookMs = 5
 const lookEachMs = 50
 
 interface Watched {
@@ -17,6 +18,8 @@ export class TickWatch {
   readonly #clock: Clock
   readonly #watched = new Set<Watched>()
   #cancel: (() => void) | undefined
+  #pauseMs = firstLookMs
+  #isLooking = false
 
   constructor(store: SharedStore, clock: Clock) {
     this.#store = store
@@ -26,15 +29,24 @@ export class TickWatch {
   /** Calls a function with the newest tick of a world, again and again, until the returned function ends it. */
   watch(watched: Watched): () => void {
     this.#watched.add(watched)
-    if (this.#cancel === undefined) this.#wait()
+    this.soon()
     return () => this.#watched.delete(watched)
   }
 
+  /** Something is about to change in one of them. */
+  soon(): void {
+    this.#pauseMs = firstLookMs
+    if (!this.#isLooking) this.#wait()
+  }
+
   #wait(): void {
-    this.#cancel = this.#clock.at(this.#clock.now() + lookEachMs, () => void this.#look())
+    this.#cancel?.()
+    this.#cancel = this.#clock.at(this.#clock.now() + this.#pauseMs, () => void this.#look())
+    this.#pauseMs = Math.min(2 * this.#pauseMs, lookEachMs)
   }
 
   async #look(): Promise<void> {
+    this.#isLooking = true
     const asked = [...this.#watched]
     try {
       const ticks = await this.#store.ticks(asked)
@@ -42,7 +54,7 @@ export class TickWatch {
     } catch {
       // A store that cannot be read now is asked again.
     }
-    this.#cancel = undefined
+    this.#isLooking = false
     if (this.#watched.size > 0) this.#wait()
   }
 }

@@ -66,7 +66,34 @@ const answerMsPerMegabyte = 1_000
  * commits of its worlds have gone up by then, and so has the number of its sender.
  */
 export function commitStatement(changes: Changes, place: StatementPlace, number: StatementNumber): Statement {
-  return new CommitText(changes, place, number).statement()
+  return tickStatement(changes, place) ?? new CommitText(changes, place, number).statement()
+}
+
+/** What most commits are, one row of one world, as plain parameters: it takes three quarters of the time. */
+function tickStatement({ letters, texts, worlds }: Changes, { schema, worker }: StatementPlace): Statement | undefined {
+  const [world, ...others] = worlds
+  const [row, ...rows] = world?.rows ?? []
+  if (world === undefined || row === undefined) return undefined
+  const more = [others, rows, world.snapshots, world.taken, world.sent, letters, texts]
+  if (more.some(({ length }) => length > 0)) return undefined
+  const { commits, epoch, id, isBusy, newest, oldest, tick } = world
+  const line = Buffer.from(row.line)
+  return {
+    name: 'entia-worlds-tick',
+    text: `
+      WITH held AS (
+        UPDATE ${schema}.worlds SET commits = $3::bigint + 1, tick = $4, oldest = $5, newest = $6, busy = $7, worker = $8
+        WHERE id = $1 AND epoch = $2 AND commits = $3 RETURNING id
+      ), added AS (
+        INSERT INTO ${schema}.rows (world, tick, line) SELECT id, $4, $9 FROM held
+      ) SELECT ARRAY[id::text] AS held FROM held`,
+    values: [id, epoch, commits, tick, oldest, newest, isBusy, worker, line],
+    answerMs: answerMsFor(line.length),
+  }
+}
+
+function answerMsFor(bytes: number): number {
+  return answerMs + (answerMsPerMegabyte * bytes) / 1e6
 }
 
 const isOfHolder = (world: string) => `${world} IN (SELECT id FROM held)`
@@ -105,7 +132,7 @@ class CommitText {
       name: `entia-${this.#kinds.join('-')}`,
       text: `WITH ${this.#parts.join(',\n')}\nSELECT ${this.#held} AS held, ${this.#notified} AS notified`,
       values: this.#values,
-      answerMs: answerMs + (answerMsPerMegabyte * all.length) / 1e6,
+      answerMs: answerMsFor(all.length),
     }
   }
 
