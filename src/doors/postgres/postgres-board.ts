@@ -24,7 +24,7 @@ export interface PostgresBoardOptions {
 /** A world whose holder died so often in a row is driven no more, until somebody releases it. */
 const maxStrikes = 5
 /** How often what dead workers held is looked for. */
-const sweepEachMs = 500
+const sweepEachMs = 250
 /** How often a session that waits for its slot again looks where nothing is heard. */
 const slotLookMs = 500
 /** How long a session is left to others whose world this process could not make. */

@@ -36,7 +36,7 @@ export interface WorkerParts {
 }
 
 /** How often the board is looked at where nothing is heard of it. */
-const lookEachMs = 1_000
+const lookEachMs = 500
 /** How long a world is left alone that could not be driven; twice as long after each further time. */
 const firstRetryMs = 1_000
 const longestRetryMs = 60_000

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { clearTimeout, setTimeout } from 'node:timers'
+import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers'
 import type { Connections, Dedicated } from './connections.ts'
 
 export interface PresenceOptions {
@@ -82,11 +82,17 @@ export class Presence {
   }
 
   async #enter(): Promise<number> {
-    await this.#connected()
-    const worker = this.#worker ?? (await this.#connections.patiently(() => this.#enroll()))
-    this.#worker = worker
-    this.#beatLater()
-    return worker
+    // Its connection keeps no process, which must not end while somebody waits for this.
+    const stay = setInterval(() => undefined, this.#options.leaseMs)
+    try {
+      await this.#connected()
+      const worker = this.#worker ?? (await this.#connections.patiently(() => this.#enroll()))
+      this.#worker = worker
+      this.#beatLater()
+      return worker
+    } finally {
+      clearInterval(stay)
+    }
   }
 
   /** The row is seen by others once the lock is there. */
