@@ -40,8 +40,6 @@ const LetterData = lazily(() =>
     z.strictObject({ input: z.looseObject({ kind: z.string() }) }),
     /** To the world that has launched a session, from that session. */
     z.strictObject({ session: z.string(), news: SessionNews() }),
-    /** To the root: an approval is asked for in a world below it. The event is that of the question. */
-    z.strictObject({ asked: z.string(), world: z.string(), event: z.looseObject({ type: z.string() }) }),
     /** To a session: what it may spend. It begins with this. */
     z.strictObject({ grant: z.looseObject({}) }),
     /** To a session: it ends, and says what it has spent. */

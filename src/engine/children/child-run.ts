@@ -13,6 +13,7 @@ import { growthOf } from '../../rules/tokens/token-counts.ts'
 import { systemText } from '../../rules/projection/project.ts'
 import type { Component, DeepReadonly, Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
+import { type OpenApproval, openApprovals } from './open-approvals.ts'
 import type { Slot } from './pool.ts'
 import type { Failure } from '../../protocol/failure.ts'
 import type { Listeners } from '../loop/listeners.ts'
@@ -33,6 +34,8 @@ export interface ChildRunner {
   readonly prepare: () => Promise<void>
   readonly start: (first: readonly Input[]) => Promise<void>
   readonly answer: (input: AnswerInput) => Promise<boolean>
+  /** What the children of its World ask for. @param path of its World */
+  readonly approvals: (path: readonly string[]) => readonly OpenApproval[]
   /** Stops; with an input for one last tick, for good. */
   readonly end: (last?: Input) => Promise<void>
   readonly usageOf: (agent: Entity) => SessionUsage
@@ -152,6 +155,11 @@ export class ChildRun {
   async answer(input: AnswerInput): Promise<boolean> {
     await this.#started.promise
     return !this.#isStopped && this.#failure === undefined && (await this.#runner.answer(input))
+  }
+
+  /** What its World and those below ask a person for. */
+  approvals(path: readonly string[]): readonly OpenApproval[] {
+    return [...openApprovals(this.world, path), ...this.#runner.approvals(path)]
   }
 
   /** What its Runner has failed with: its World is as its last commit left it. */

@@ -9,6 +9,7 @@ import { canonical } from '../../world/canonical.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Input } from '../../world/input.ts'
 import type { World } from '../../world/world.ts'
+import type { OpenApproval } from './open-approvals.ts'
 import type { Host } from '../effects/host.ts'
 import type { Enter } from '../loop/inbox.ts'
 import { type AnswerInput, type ChildRun, type Transcript, transcriptOf } from './child-run.ts'
@@ -207,6 +208,11 @@ export class Children {
     if (isComplete) return false
     await change
     return this.answer(input)
+  }
+
+  /** What children ask a person for. @param path of this world */
+  approvals(path: readonly string[]): readonly OpenApproval[] {
+    return [...this.#driven.values()].flatMap(({ run }) => run.approvals([...path, run.world.name]))
   }
 
   async transcript(sessionId: string): Promise<Transcript | undefined> {

@@ -21,6 +21,7 @@ import { lostResult } from './session-records.ts'
 import { findSession } from '../../rules/delegation/find-session.ts'
 import type { Completions, Launched } from './completions.ts'
 import type { Children } from './children.ts'
+import type { OpenApproval } from './open-approvals.ts'
 import { queriesOf, type SessionInfo, sessionInfo } from './session-info.ts'
 import { cutText } from '../../rules/text/cut-text.ts'
 
@@ -166,6 +167,11 @@ export class Subagents {
       .referrers(SubagentSession, this.#agent)
       .map((session) => sessionInfo(this.#world, session, this.#parts.children))
     return active ? all.filter(({ status }) => !isFinal(status)) : all
+  }
+
+  /** What sessions that run here ask a person for, at any depth, those of the world's other agents too. */
+  approvals(): readonly OpenApproval[] {
+    return this.#parts.children.approvals([])
   }
 
   /** It works on its task or a question, or waits to. @throws `unknown-session`, `ambiguous-id` */

@@ -1,3 +1,5 @@
+import { Approval } from '../../../components/agent/tool-call.ts'
+import { Effect, Pending } from '../../../components/effects/effect.ts'
 import type { SharedStore } from '../../stores/port.ts'
 import type { Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
@@ -55,14 +57,33 @@ export async function holdRoot(name: string, parts: RootParts): Promise<void> {
   }
 }
 
-/** Resolves once a world has had nothing in flight for a while. */
+/** How often a world with work in flight is asked at most whether it only waits for people. */
+const shortestLookMs = 1_000
+
+/** Resolves once a world has had nothing in flight for a while but questions to people, which may take as long as they like. */
 async function restful(runner: Runner, { host, idleMs, signal }: RootParts): Promise<void> {
+  let idle: Promise<boolean> | undefined
   for (;;) {
-    await runner.idle()
+    idle ??= runner.idle().then(() => true)
+    const looked = new AbortController()
+    const later = pause(host, Math.max(idleMs, shortestLookMs), AbortSignal.any([signal, looked.signal]))
+    const isIdle = await Promise.race([idle, later.then(() => false)])
+    looked.abort()
+    if (signal.aborted) return
+    if (isIdle) idle = undefined
+    else if (!waitsForPeople(runner)) continue
     const { ticks } = runner.stats
     await pause(host, idleMs, signal)
-    if (runner.stats.ticks === ticks && runner.stats.inFlight === 0) return
+    const { inFlight, ticks: ticksNow } = runner.stats
+    if (ticksNow === ticks && (inFlight === 0 || waitsForPeople(runner))) return
   }
+}
+
+/** All that is in flight are questions to people without a deadline. They are asked again when the world is opened. */
+function waitsForPeople({ stats, world }: Runner): boolean {
+  const asked = world.query(Approval, Pending)
+  const isTimed = asked.some((approval) => world.read(approval, Effect).deadlineMs !== undefined)
+  return asked.length > 0 && asked.length === stats.inFlight && !isTimed
 }
 
 function pause({ clock }: Host, durationMs: number, signal: AbortSignal): Promise<void> {

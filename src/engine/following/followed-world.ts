@@ -8,12 +8,16 @@ import { redo } from '../../world/inspection.ts'
 import type { JournalCodec } from '../../world/journal.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { World } from '../../world/world.ts'
+import type { AnswerInput } from '../children/child-run.ts'
+import { hasAsked } from '../children/children.ts'
+import { type OpenApproval, openApprovals } from '../children/open-approvals.ts'
 import type { Clock } from '../loop/clock.ts'
 import type { EventsByType, RunnerEvent } from '../loop/events.ts'
 import { Listeners } from '../loop/listeners.ts'
 import type { PostOptions } from '../loop/runner-options.ts'
 import { restored, type RestoreOptions, withContent } from '../loop/stored-ticks.ts'
 import type { WorldDriver } from '../loop/world-driver.ts'
+import { FollowedSessions } from './followed-sessions.ts'
 import type { TickWatch } from './tick-watch.ts'
 
 export interface FollowedParts {
@@ -26,16 +30,30 @@ export interface FollowedParts {
   readonly root?: string | undefined
 }
 
+/** Of a session that is followed. */
+interface Below {
+  /** Ids of the sessions above it and its own, outermost first. */
+  readonly path: readonly string[]
+  /** The parent's. They get all events of this world. */
+  readonly listeners: Listeners
+  /** Whether what it has done so far is emitted too. */
+  readonly fromStart: boolean
+}
+
 /**
- * A world that is driven elsewhere, as it is committed: its state and its events, which come a moment later than there. What is
- * posted to it goes by letter. It holds nothing.
+ * A world that is driven elsewhere, as it is committed: its state and its events, which come a moment later than there, and those
+ * of its sessions, wherever they run. What is posted to it goes by letter. It holds nothing.
  */
 export class FollowedWorld implements WorldDriver {
   readonly #parts: FollowedParts
   readonly #listeners: Listeners
+  readonly #path: readonly string[]
+  readonly #sessions: FollowedSessions<FollowedWorld>
+  /** Its sessions are followed though nobody listens. */
+  #isWhole = false
   #world: World
   #codec: JournalCodec
-  #isReading = false
+  #reading: Promise<void> | undefined
   #unwatch: (() => void) | undefined
   /** Inputs under ids that wait for the tick that takes them. */
   readonly #posted = new Map<string, PromiseWithResolvers<number | undefined>>()
@@ -47,12 +65,35 @@ export class FollowedWorld implements WorldDriver {
     throw new EntiaError('no-such-world', `There is no world '${parts.name}' in this store.`, { world: parts.name })
   }
 
-  private constructor(parts: FollowedParts, { codec, world }: Whole) {
+  /** A session of a world that is followed. */
+  static async #openSession(parts: FollowedParts, below: Below): Promise<FollowedWorld> {
+    const { known, name, root, store } = parts
+    const stored = await store.read(name, { root })
+    if (stored === undefined)
+      throw new EntiaError('no-such-world', `The session '${name}' has no World in this store.`, { world: name })
+    if (!below.fromStart) return new FollowedWorld(parts, restored(name, stored, known), below)
+    const session = new FollowedWorld(parts, restored(name, { ...stored, rows: [] }, known), below)
+    for (const row of stored.rows) await session.#take(row)
+    return session
+  }
+
+  private constructor(parts: FollowedParts, { codec, world }: Whole, below?: Below) {
     const { clock, name, root = name, watch } = parts
     this.#parts = parts
     this.#world = world
     this.#codec = codec
-    this.#listeners = new Listeners(name, () => ({ nowMs: this.#world.nowMs, dateMs: clock.date() }))
+    this.#path = below?.path ?? []
+    this.#listeners = new Listeners(name, () => ({ nowMs: this.#world.nowMs, dateMs: clock.date() }), below)
+    this.#sessions = new FollowedSessions<FollowedWorld>(world, {
+      isHeard: () => this.#isWhole || this.#listeners.has('approval-requested'),
+      open: (sessionId, fromStart) => {
+        const path = [...this.#path, sessionId]
+        return FollowedWorld.#openSession(
+          { ...parts, name: sessionId, root },
+          { path, listeners: this.#listeners, fromStart },
+        )
+      },
+    })
     this.#unwatch = watch.watch({ world: name, root, hear: (tick) => this.#hear(tick) })
   }
 
@@ -88,6 +129,33 @@ export class FollowedWorld implements WorldDriver {
     await this.post({ kind: 'cancel', agent, ...(reason !== undefined && { reason }) })
   }
 
+  /** The approvals that it and its sessions ask for. */
+  async approvals(): Promise<readonly OpenApproval[]> {
+    return (await this.#withSessions()).flatMap((each) => openApprovals(each.#world, each.#path))
+  }
+
+  /** Answers an approval, in the World that asks for it, by a letter that counts once. */
+  async answer(input: AnswerInput): Promise<void> {
+    const asking = (await this.#withSessions()).find((each) => hasAsked(each.#world, input)) ?? this
+    const { name, root = name, store } = asking.#parts
+    await store.post({ root, world: name, id: `answer/${input.approval}`, line: letterLine({ input }) })
+  }
+
+  /** Itself and all sessions below, as they are committed by now. */
+  async #withSessions(): Promise<readonly FollowedWorld[]> {
+    this.#isWhole = true
+    await this.catchUp()
+    const below = await Promise.all(this.#sessions.all.map((session) => session.#withSessions()))
+    return [this, ...below.flat()]
+  }
+
+  /** Resolves once all is known here that was committed when it was called, or the store could not be read. */
+  async catchUp(): Promise<void> {
+    // What is being read now was perhaps asked for too early.
+    await this.#reading
+    await this.#read()
+  }
+
   /** Nothing of a call under way is committed. */
   textSoFar(): undefined {}
 
@@ -95,6 +163,7 @@ export class FollowedWorld implements WorldDriver {
   stop(): void {
     this.#unwatch?.()
     this.#unwatch = undefined
+    this.#sessions.stop()
     const { name } = this.#parts
     const error = new EntiaError('world-driven', `The world '${name}' is not followed any more.`, { world: name })
     for (const { promise, reject } of this.#posted.values()) {
@@ -110,38 +179,55 @@ export class FollowedWorld implements WorldDriver {
   }
 
   #hear(tick: number | undefined): void {
-    if (tick === undefined || tick <= this.#world.tick || this.#isReading) return
-    this.#isReading = true
-    void this.#read().finally(() => (this.#isReading = false))
+    if (tick === undefined || this.#reading !== undefined) return
+    if (tick > this.#world.tick) void this.#read()
+    // Of a session that could not be read before, or that nobody wanted to hear of.
+    else void this.#once(() => this.#sessions.followRunning(this.#world))
   }
 
-  async #read(): Promise<void> {
-    const { name, root = name, store } = this.#parts
-    try {
+  #read(): Promise<void> {
+    return this.#once(async () => {
+      const { name, root = name, store } = this.#parts
       const rows = await store.rows(name, { root, after: this.#world.tick })
-      if (this.#unwatch === undefined) return
-      if (rows === undefined) return this.#skipTo(await whole(this.#parts))
-      for (const row of rows) this.#take(row)
+      if (rows === undefined) await this.#skipTo(await whole(this.#parts))
+      else for (const row of rows) await this.#take(row)
       this.#parts.watch.soon()
-    } catch {
-      // A store that cannot be read now is read at the next look.
-    }
-  }
-
-  #take({ line, tick }: JournalRow): void {
-    const { delta, events, inputs } = this.#codec.decode(line, `journal of world '${this.#parts.name}', tick ${tick}`)
-    redo(this.#world, delta, delta)
-    for (const { id } of inputs) if (typeof id === 'string') this.#settle(id, tick)
-    const { dateMs, name, nowMs } = this.#world
-    withContent(this.#world, events).forEach((event, index) => {
-      this.#listeners.emit({ ...event, world: name, tick, index, nowMs, dateMs })
+      await this.#sessions.followRunning(this.#world)
     })
   }
 
-  #skipTo(found: Whole | undefined): void {
+  /** One after the other. A store that cannot be read now is read at the next look. */
+  #once(act: () => Promise<void>): Promise<void> {
+    return (this.#reading ??= act()
+      .catch(() => undefined)
+      .finally(() => (this.#reading = undefined)))
+  }
+
+  async #take({ line, tick }: JournalRow): Promise<void> {
+    if (this.#unwatch === undefined) return
+    const { delta, events, inputs } = this.#codec.decode(line, `journal of world '${this.#parts.name}', tick ${tick}`)
+    const world = this.#world
+    redo(world, delta, delta)
+    const { dateMs, name, nowMs } = world
+    const told = withContent(world, events).map((event, index) => ({
+      ...event,
+      world: name,
+      tick,
+      index,
+      nowMs,
+      dateMs,
+    }))
+    await this.#sessions.leaveEnded(world)
+    for (const { id } of inputs) if (typeof id === 'string') this.#settle(id, tick)
+    for (const event of told) this.#listeners.emit(event)
+    await this.#sessions.followRunning(world)
+  }
+
+  async #skipTo(found: Whole | undefined): Promise<void> {
     if (found === undefined || this.#unwatch === undefined) return
     this.#world = found.world
     this.#codec = found.codec
+    await this.#sessions.leaveEnded(found.world)
     const { name, tick } = found.world
     this.#listeners.emit({ type: 'ticks-skipped', world: name, tick })
     for (const id of this.#posted.keys()) if (this.#hasSeen(id)) this.#settle(id, undefined)

@@ -47,7 +47,7 @@ export function openLetters({ journal, mail }: HeldWorld, recipient: Recipient):
 
 /** Gives what a letter says to the part of the Runner that it is for. */
 async function takeLetter({ id, line }: Letter, reader: LetterReader): Promise<void> {
-  const { children, done, refused, told } = reader
+  const { children, refused, told } = reader
   const letter = readLetter(line)
   if (typeof letter === 'string') return refused(id, `Letter ${id} is refused: ${letter}.`)
   if ('input' in letter) return takeInput(letter.input, id, reader)
@@ -56,7 +56,6 @@ async function takeLetter({ id, line }: Letter, reader: LetterReader): Promise<v
     if (remote === undefined) return refused(id, `Letter ${id} is refused: no session of this world runs elsewhere.`)
     return remote.hear(letter.session, letter.news, id)
   }
-  if ('asked' in letter) return done(id)
   if (told === undefined) return refused(id, `Letter ${id} is refused: this world is no session that runs by letters.`)
   told(letter, id)
 }

@@ -111,8 +111,7 @@ export class Runner {
   }
 
   /**
-   * Calls a listener for every event of a type, or of all (`*`). Events of sessions have a `path`. Returns a function that
-   * removes the listener.
+   * Calls a listener for events of a type, or of all (`*`); those of sessions have a `path`. Returns a function that ends it.
    * @throws `invalid-argument` for a type that no system of the world declares
    */
   on<K extends keyof EventsByType>(
@@ -374,6 +373,7 @@ export class Runner {
       prepare: () => runner.#openStore(),
       start: (first) => runner.#start(first),
       answer: (input) => runner.#answer(input),
+      approvals: (path) => runner.#knownChildren?.approvals(path) ?? [],
       end: (last) => runner.#end(last),
       usageOf: (agent) => usageOf(world, agent, runner.#knownChildren?.live ?? []),
     }

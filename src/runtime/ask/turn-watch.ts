@@ -55,7 +55,8 @@ export class TurnWatch {
       this.#ended(agent, { tick, isRefusal: true, result })
     })
     // A turn that ended in the meantime is the last one.
-    runner.on('ticks-skipped', ({ tick }) => {
+    runner.on('ticks-skipped', ({ tick, world }) => {
+      if (world !== runner.world.name) return
       for (const agent of this.#waiters.keys()) {
         if (isAtWork(runner.world, agent)) continue
         this.#ended(agent, { tick, isRefusal: false, result: answerOf(runner.world, agent) })

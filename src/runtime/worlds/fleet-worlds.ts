@@ -53,7 +53,8 @@ export class FleetWorlds {
         const input = { kind: 'message', message: userMessage(message), ...(id !== undefined && { id }) }
         await this.#post(name, input, id)
       },
-      answer: (input) => this.#post(name, input, `answer/${input.approval}`),
+      approvals: () => this.#use(name, (world) => world.approvals()),
+      answer: (input) => this.#use(name, (world) => world.answer(input)),
       cancel: (reason) => this.#post(name, { kind: 'cancel', ...(reason !== undefined && { reason }) }),
       sessions: () =>
         this.#use(name, ({ world }) => {

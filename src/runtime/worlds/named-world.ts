@@ -1,4 +1,5 @@
 import type { AnswerInput } from '../../engine/children/child-run.ts'
+import type { OpenApproval } from '../../engine/children/open-approvals.ts'
 import type { SessionInfo } from '../../engine/children/session-info.ts'
 import type { RunnerEvent } from '../../engine/loop/events.ts'
 import type { PostOptions } from '../../engine/loop/runner-options.ts'
@@ -27,18 +28,20 @@ export interface NamedWorld {
   attach(): Asking
   /** Sends a message. Resolves once it is committed; the turn goes on by itself. */
   message(message: string | UserMessage, options?: PostOptions): Promise<void>
-  /** Answers an approval. */
+  /** What its agents and their sessions ask a person for now, however deep they lie. */
+  approvals(): Promise<readonly OpenApproval[]>
+  /** Answers an approval, of a session too. */
   answer(approval: string, answer: boolean | { readonly approved: boolean; readonly reason?: string }): Promise<void>
   /** Ends the agent's turn. */
   cancel(reason?: string): Promise<void>
-  /** Events of this world while it is open here. A slow reader loses the oldest: it gets an `events-skipped` in their place. */
+  /** Events of this world and its sessions: here, while it is open; of a fleet, once they are committed. A slow reader loses the oldest: it gets an `events-skipped` in their place. */
   events(): EventStream
   /** The agent's sessions. */
   sessions(): Promise<readonly SessionInfo[]>
 }
 
 /** What a named world is made of: where it is driven makes the difference. */
-export interface NamedWorldParts extends Pick<NamedWorld, 'cancel' | 'message' | 'sessions'> {
+export interface NamedWorldParts extends Pick<NamedWorld, 'approvals' | 'cancel' | 'message' | 'sessions'> {
   /** Calls a function with whoever drives the world, which stays so until what it returns has settled. */
   readonly use: <T>(work: (driver: WorldDriver, agent: Entity) => T | Promise<T>) => Promise<T>
   readonly listen: (listener: (event: RunnerEvent) => void) => () => void
@@ -46,12 +49,13 @@ export interface NamedWorldParts extends Pick<NamedWorld, 'cancel' | 'message' |
 }
 
 export function namedWorld(name: string, parts: NamedWorldParts): NamedWorld {
-  const { answer, cancel, listen, message, sessions, use } = parts
+  const { answer, approvals, cancel, listen, message, sessions, use } = parts
   return {
     name,
     ask: (said, options = {}) => asAsking(laterTurn(use, (driver, agent) => askedTurn(driver, agent, said, options))),
     attach: () => asAsking(laterTurn(use, attachedTurn)),
     message,
+    approvals,
     answer: (approval, given) => {
       const { approved, reason } = typeof given === 'boolean' ? { approved: given } : given
       return answer({ kind: 'answer', approval, approved, ...(reason !== undefined && { reason }) })

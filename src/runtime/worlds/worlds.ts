@@ -1,6 +1,7 @@
 import * as standardComponents from '../../../components/index.ts'
 import { type HostOptions, hostOptionNames } from '../../engine/effects/host-options.ts'
 import { Host } from '../../engine/effects/host.ts'
+import { openApprovals } from '../../engine/children/open-approvals.ts'
 import type { EventsByType, RunnerEvent } from '../../engine/loop/events.ts'
 import { onlyAgent } from '../../engine/loop/only-agent.ts'
 import { Runner } from '../../engine/loop/runner.ts'
@@ -143,6 +144,8 @@ class WorldsOfStore implements Worlds {
       message: async (message, options) => {
         await this.#use(name, (runner, agent) => runner.message(agent, message, options))
       },
+      approvals: () =>
+        this.#use(name, (runner, agent) => [...openApprovals(runner.world), ...runner.subagents(agent).approvals()]),
       answer: async (input) => {
         await this.#use(name, (runner) => runner.post(input))
       },

@@ -1,0 +1,154 @@
+import {
+  agent,
+  type HostOptions,
+  memoryStore,
+  realClock,
+  scripted,
+  standardSystems,
+  SubagentRegistry,
+  textOf,
+  World,
+  worlds as worldsOf,
+} from 'entia'
+import { DelegationLimits } from 'entia/components'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { FleetWorlds } from '../../../src/runtime/worlds/fleet-worlds.ts'
+import { tool } from '../turns/tools.ts'
+import { fleet, known, place } from './fleet.ts'
+
+const buy = tool('buy', () => 'bought', { approval: true })
+
+/** The chief has a clerk do it, the clerk a buyer, and the buyer buys. */
+const office = scripted(({ messages }) => {
+  const last = messages.at(-1)
+  const said = textOf(messages.at(0))
+  if (last?.role === 'tool') return `${said}: ${textOf(last)}`
+  if (said === 'Buy.') return { toolCalls: [{ name: 'buy' }] }
+  const prompt = said === 'Tell the buyer.' ? 'Buy.' : 'Tell the buyer.'
+  return { toolCalls: [{ name: 'subagent', arguments: { category: 'clerk', prompt } }] }
+})
+
+function make(name: string): World {
+  const world = new World({ name, systems: standardSystems() })
+  world.spawn(
+    ...agent({ model: 'office/clerk', tools: [buy] }),
+    SubagentRegistry({
+      subagents: { clerk: { name: 'clerk', inheritancePolicy: { inheritTools: ['subagent', 'buy'] } } },
+    }),
+    DelegationLimits({ depth: 3 }),
+  )
+  return world
+}
+
+const host = (): HostOptions => ({ models: { office }, tools: [buy], approve: 'by-input' })
+
+const bought = 'Get me one.: Tell the buyer.: Buy.: bought'
+
+function offices() {
+  const made = fleet({ host, make, cap: 3 })
+  const worlds = new FleetWorlds({
+    store: made.store,
+    clock: realClock,
+    known,
+    make,
+    place: (world) => place(made.store, world),
+  })
+  onTestFinished(() => worlds.close())
+  return { ...made, desk: worlds.world('desk') }
+}
+
+function depthOf(event: object): number {
+  return 'path' in event && Array.isArray(event.path) ? event.path.length : 0
+}
+
+describe('a session that runs on another worker', () => {
+  it('is heard in the events of its root world, in order, with its path', async () => {
+    const { desk, worker } = offices()
+    for (const name of ['one', 'two', 'three']) worker(name, { maxSessions: 1 })
+    const events = desk.events()
+    const seen: { readonly type: string }[] = []
+    const asked = desk.ask('Get me one.')
+    for await (const event of events) {
+      seen.push(event)
+      if (event.type === 'approval-requested') await desk.answer(String(event.approval), true)
+      if (event.type === 'turn-ended' && depthOf(event) === 0) break
+    }
+    expect((await asked).text).toBe(bought)
+    const told = new Set(['turn-started', 'turn-ended', 'session-ended'])
+    const turns = seen.filter(({ type }) => told.has(type)).map((event) => `${event.type} ${depthOf(event)}`)
+    expect(turns).toEqual([
+      'turn-started 0',
+      'turn-started 1',
+      'turn-started 2',
+      'turn-ended 2',
+      'session-ended 1',
+      'turn-ended 1',
+      'session-ended 0',
+      'turn-ended 0',
+    ])
+    expect(seen.filter(({ type }) => type === 'approval-requested').map(depthOf)).toEqual([2])
+  })
+
+  it('asks a person who was not there when it did, and takes the answer', async () => {
+    const { desk, next, worker } = offices()
+    for (const name of ['one', 'two']) worker(name, { maxSessions: 2 })
+    const asked = next(({ type }) => type === 'approval-requested')
+    await desk.message('Get me one.')
+    await asked
+    const open = await desk.approvals()
+    expect(open).toMatchObject([{ tool: 'buy', arguments: {}, path: [expect.any(String), expect.any(String)] }])
+    const answer = desk.attach()
+    await desk.answer(open[0]?.approval ?? '', true)
+    expect((await answer).text).toBe(bought)
+    expect(await desk.approvals()).toEqual([])
+  })
+
+  it('shows its question in the parts of the turn', async () => {
+    const { desk, worker } = offices()
+    worker('one')
+    const asked = desk.ask('Get me one.')
+    for await (const part of asked.parts)
+      if (part.type === 'approval-requested') await desk.answer(part.approval, { approved: false, reason: 'too dear' })
+    expect((await asked).text).toMatch('too dear')
+  })
+})
+
+describe('a root world that only waits for a person', () => {
+  it('is parked, and goes on when the answer comes', async () => {
+    const { desk, next, store, worker } = offices()
+    worker('one')
+    const stopped = next((event) => event.type === 'runner-stopped' && event.world === 'shop')
+    const shop = new FleetWorlds({
+      store,
+      clock: realClock,
+      known,
+      make,
+      place: (world) => place(store, world),
+    }).world('shop')
+    await shop.message('Buy.')
+    await stopped
+    expect((await store.list()).find(({ name }) => name === 'shop')?.heldBy).toBeUndefined()
+    const [open] = await shop.approvals()
+    const answer = shop.attach()
+    await shop.answer(open?.approval ?? '', true)
+    expect((await answer).text).toBe('Buy.: bought')
+    expect(await desk.approvals()).toEqual([])
+  })
+})
+
+describe('a world of one process, by its name', () => {
+  it('lists the approvals that its sessions ask for, and takes the answers', async () => {
+    const store = memoryStore()
+    const chats = worldsOf(store, { make, models: { office }, tools: [buy], approve: 'by-input' })
+    onTestFinished(() => chats.close())
+    const asked = new Promise((resolve) => chats.on('approval-requested', resolve))
+    const desk = chats.world('desk')
+    const answer = desk.ask('Get me one.')
+    await asked
+    const [open, ...more] = await desk.approvals()
+    expect(more).toEqual([])
+    expect(open).toMatchObject({ tool: 'buy', arguments: {}, path: [expect.any(String), expect.any(String)] })
+    await desk.answer(open?.approval ?? '', true)
+    expect((await answer).text).toBe(bought)
+  })
+})
