@@ -69,6 +69,7 @@ export type { Answer } from './runtime/ask/answer.ts'
 export type { AskPart } from './runtime/ask/part.ts'
 
 // Many worlds in one store, opened when they are spoken to.
+export type { OpenApproval } from './engine/children/open-approvals.ts'
 export type { NamedWorld } from './runtime/worlds/named-world.ts'
 export { worlds, type Worlds, type WorldsOptions } from './runtime/worlds/worlds.ts'
 

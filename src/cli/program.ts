@@ -24,6 +24,9 @@ const commands: Readonly<Record<string, Command>> = {
   sim: simCommand,
   replay: replayCommand,
   worlds: worldsCommand,
+  worker: workerCommand,
+  workers: workersCommand,
+  queue: queueCommand,
 }
 /** Errors of chats that another command line or configuration mends. */
 const usageCodes: ReadonlySet<string> = new Set([
@@ -59,7 +62,10 @@ export async function main(): Promise<number | undefined> {
       run === mcpCommand ||
       run === serveCommand ||
       run === matrixCommand ||
-      run === worldsCommand
+      run === worldsCommand ||
+      run === workerCommand ||
+      run === workersCommand ||
+      run === queueCommand
     return error.code === 'config-invalid' || (isChat && usageCodes.has(error.code)) ? 2 : 1
   }
 }
@@ -187,6 +193,23 @@ async function worldsCommand(words: readonly string[]): Promise<number> {
   quietenExperiments()
   const { worldsCommand: looked } = await import('./worlds/worlds-command.ts')
   return looked(words, { environment, cwd: process.cwd(), stdout })
+}
+
+async function workerCommand(words: readonly string[]): Promise<number> {
+  const { workerCommand: worked } = await import('./fleet/worker-command.ts')
+  const exitCode = await worked(words, { environment, stdout, stderr, interruption })
+  // What was called off and does not stop must not keep the program.
+  return process.exit(exitCode)
+}
+
+async function workersCommand(words: readonly string[]): Promise<number> {
+  const { workersCommand: listed } = await import('./fleet/workers-command.ts')
+  return listed(words, { environment, stdout })
+}
+
+async function queueCommand(words: readonly string[]): Promise<number> {
+  const { queueCommand: listed } = await import('./fleet/queue-command.ts')
+  return listed(words, { environment, stdout })
 }
 
 /** Older Nodes call their SQLite an experiment, to a user who cannot do anything about it. */

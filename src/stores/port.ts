@@ -82,6 +82,8 @@ export interface WorldInfo {
   readonly letters?: number | undefined
   /** When it is due to be opened, in milliseconds since 1970. */
   readonly wakeAtMs?: number | undefined
+  /** Why no worker drives it until it is released; absent: it is not in quarantine. */
+  readonly quarantine?: string | undefined
   /** Bytes of all rows and snapshots kept; of the whole database where it cannot be read. */
   readonly sizeBytes: number
   /**

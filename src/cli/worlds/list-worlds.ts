@@ -99,18 +99,20 @@ function rowsOf(worlds: readonly Listed[], isAll: boolean, { look, nowMs }: Worl
   return [
     look.paint('dim', first),
     ...lines.flatMap((line, at) => {
-      const { heldBy, isBusy, unreadable } = worlds[at] as Listed
+      const { heldBy, isBusy, quarantine, unreadable } = worlds[at] as Listed
       if (unreadable !== undefined)
         return [look.paint('red', line), look.paint('red', `  ${cleanText(unreadable.message)}`)]
+      if (quarantine !== undefined) return [look.paint('red', line), look.paint('red', `  ${cleanText(quarantine)}`)]
       if (isBusy === true && heldBy === undefined) return [look.paint('yellow', line)]
       return [heldBy === undefined ? line : look.paint('bold', line)]
     }),
   ]
 }
 
-/** `stalled`: it has work in flight, and no one drives it. */
-export function stateText({ heldBy, isBusy, tick, unreadable }: WorldInfo): string {
+/** `quarantine`: nobody drives it until it is released; `stalled`: it has work in flight, and no one drives it. */
+export function stateText({ heldBy, isBusy, quarantine, tick, unreadable }: WorldInfo): string {
   if (unreadable !== undefined) return 'unreadable'
+  if (quarantine !== undefined) return 'quarantine'
   if (tick === undefined) return 'new'
   if (isBusy === undefined) return ''
   if (!isBusy) return 'idle'

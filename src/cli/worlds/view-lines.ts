@@ -19,7 +19,7 @@ const maxTicks = 5
 
 /** What is known without restoring it: who drives it, what it waits for, how old and how large it is. */
 export function headLines(info: WorldInfo, view: StoredView | undefined, { look, nowMs }: WorldsOutput): string[] {
-  const { heldBy, letters, name, root, sizeBytes, wakeAtMs } = info
+  const { heldBy, letters, name, quarantine, root, sizeBytes, wakeAtMs } = info
   const state = stateText(info)
   const below = root === undefined ? '' : look.paint('dim', `  of ${cleanName(root)}`)
   const driven = heldBy === undefined ? 'No one drives it' : `Driven by ${ownerText(heldBy, nowMs)}`
@@ -28,10 +28,11 @@ export function headLines(info: WorldInfo, view: StoredView | undefined, { look,
     ...(wakeAtMs === undefined ? [] : [`due ${distanceText(wakeAtMs, nowMs)} (${dateText(wakeAtMs)})`]),
   ]
   const explained = state === 'stalled' ? 'stalled: it has work in flight, and goes on once a program opens it' : state
-  const isBad = state === 'unreadable' || state === 'stalled'
+  const isBad = state === 'unreadable' || state === 'stalled' || state === 'quarantine'
   return [
     `${look.paint('bold', cleanName(name))}  ${explained === '' ? '' : look.paint(isBad ? 'yellow' : 'green', explained)}${below}`,
     `  ${[driven, ...waiting].join(' · ')}`,
+    ...(quarantine === undefined ? [] : [look.paint('yellow', `  ${cleanText(quarantine)}`)]),
     ...(view === undefined ? [] : [`  ${tickText(view, nowMs)} · ${sizeText(sizeBytes)}`]),
   ]
 }

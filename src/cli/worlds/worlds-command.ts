@@ -1,11 +1,13 @@
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { sqliteStore } from '../../index.ts'
+import { isDatabase, storeAt } from '../fleet/fleet-store.ts'
 import type { Store } from '../../stores/port.ts'
 import { didYouMean } from '../../world/near-names.ts'
 import { defaultData } from '../ask-arguments.ts'
 import { lookOf } from '../chat/look.ts'
 import { parsedWords, UsageError, wholeNumber } from '../parsed-words.ts'
+import { killWorld, releaseWorld } from './hold-world.ts'
 import { listWorlds } from './list-worlds.ts'
 import { showWorld } from './show-world.ts'
 import type { WorldsOutput } from './world-lines.ts'
@@ -15,11 +17,20 @@ opening them, so a program that drives a world is not disturbed.
 
   entia worlds list [PREFIX]     all worlds, or those whose name begins so
   entia worlds show NAME         agents, work in flight, sessions, last messages
+  entia worlds kill NAME         takes a root world from the worker that drives
+                     it. Nobody drives it until it is released; letters wait
+  entia worlds release NAME      lets workers drive a world again: one that was
+                     killed, or that five workers in a row died of
 
-  --store FOLDER     the folder of sqliteStore({ folder }) (default: ${defaultData})
+  --store WHERE      the folder of sqliteStore({ folder }) (default: ${defaultData}),
+                     or a database: postgres://user:password@host:5432/name.
+                     kill and release need a database
+  --schema NAME      of the database: the schema of the fleet (default: entia)
   --all              list: worlds of sessions too. Without it, a line counts
                      them, their letters and their size to their root world
   --root NAME        show: the root world of a session's world. Finds it faster
+                     release: the same, needed for one
+  --reason TEXT      kill: what entia worlds says of it
   --messages N       show: the last N messages of each agent (default: 4)
   --from N           show: all ticks that the store still has from this one
   --to N             show: the world as it was after this tick
@@ -42,6 +53,8 @@ export interface WorldsPlace {
 
 const options = {
   store: { type: 'string' },
+  schema: { type: 'string' },
+  reason: { type: 'string' },
   all: { type: 'boolean' },
   root: { type: 'string' },
   messages: { type: 'string' },
@@ -53,6 +66,11 @@ const options = {
 
 type Values = ReturnType<typeof parsedWords<typeof options>>['values']
 
+interface StoreAt {
+  readonly where: string
+  readonly store: Store
+}
+
 interface Verb {
   /** Options that it takes besides `--store` and `--json`. */
   readonly takes: readonly (keyof Values)[]
@@ -60,6 +78,7 @@ interface Verb {
 }
 
 const defaultMessages = 4
+const always: ReadonlySet<string> = new Set(['store', 'schema', 'json'])
 
 const verbs: Readonly<Record<string, Verb>> = {
   list: {
@@ -71,10 +90,8 @@ const verbs: Readonly<Record<string, Verb>> = {
   },
   show: {
     takes: ['root', 'messages', 'from', 'to'],
-    run([name, ...more], values, store, out) {
-      if (name === undefined)
-        throw new UsageError('entia worlds show needs the name of a world. entia worlds list shows them.')
-      if (more.length > 0) throw new UsageError(`entia worlds show takes one world, got ${[name, ...more].join(' ')}.`)
+    run(names, values, store, out) {
+      const name = oneName('show', names)
       const [from, to] = [wholeNumber('--from', values.from, 0), wholeNumber('--to', values.to, 0)]
       if (from !== undefined && to !== undefined && from > to)
         throw new UsageError(`--from must be at most --to (${to}), got ${from}.`)
@@ -82,6 +99,21 @@ const verbs: Readonly<Record<string, Verb>> = {
       return showWorld(store, { name, root: values.root, from, to, messages }, out)
     },
   },
+  kill: {
+    takes: ['reason'],
+    run: (names, { reason }, store, out) => killWorld(store, oneName('kill', names), reason, out),
+  },
+  release: {
+    takes: ['root'],
+    run: (names, { root }, store, out) => releaseWorld(store, oneName('release', names), root, out),
+  },
+}
+
+function oneName(verb: string, [name, ...more]: readonly string[]): string {
+  if (name === undefined)
+    throw new UsageError(`entia worlds ${verb} needs the name of a world. entia worlds list shows them.`)
+  if (more.length > 0) throw new UsageError(`entia worlds ${verb} takes one world, got ${[name, ...more].join(' ')}.`)
+  return name
 }
 
 /** `entia worlds`: returns the exit code. @throws UsageError, `no-such-world`, and what stores throw */
@@ -97,11 +129,11 @@ export async function worldsCommand(words: readonly string[], place: WorldsPlace
   if (verb === undefined)
     throw new UsageError(`There is no command 'entia worlds ${given}'.${didYouMean(given, Object.keys(verbs))}`)
   for (const name of Object.keys(values) as (keyof Values)[]) {
-    if (name === 'store' || name === 'json' || verb.takes.includes(name)) continue
-    const owner = Object.keys(verbs).find((other) => verbs[other]?.takes.includes(name))
-    throw new UsageError(`--${name} is for entia worlds ${owner}.`)
+    if (always.has(name) || verb.takes.includes(name)) continue
+    const owners = Object.keys(verbs).filter((other) => verbs[other]?.takes.includes(name))
+    throw new UsageError(`--${name} is for entia worlds ${owners.join(' and ')}.`)
   }
-  const { where, store } = storeOf(values, place)
+  const { where, store } = await storeOf(values, place)
   const columns = stdout.isTTY === true ? (stdout.columns ?? 80) : undefined
   const out: WorldsOutput = {
     columns,
@@ -118,8 +150,10 @@ export async function worldsCommand(words: readonly string[], place: WorldsPlace
   }
 }
 
-function storeOf({ store: given }: Values, { cwd }: WorldsPlace): { readonly where: string; readonly store: Store } {
+async function storeOf({ schema, store: given }: Values, { cwd }: WorldsPlace): Promise<StoreAt> {
   if (given?.trim() === '') throw new UsageError('--store must not be empty.')
+  if (given !== undefined && isDatabase(given)) return storeAt(given, schema)
+  if (schema !== undefined) throw new UsageError('--schema is for a database: --store postgres://…')
   const where = given ?? defaultData
   const folder = resolve(cwd, where)
   const advice = 'Name the folder of sqliteStore({ folder }) with --store.'

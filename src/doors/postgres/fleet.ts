@@ -7,7 +7,7 @@ import { realClock } from '../../engine/loop/clock.ts'
 import { firstSnapshot } from '../../engine/loop/journal-writer.ts'
 import { FleetWorlds } from '../../runtime/worlds/fleet-worlds.ts'
 import type { NamedWorld } from '../../runtime/worlds/named-world.ts'
-import type { LineInfo, PostgresStore, WorkerInfo } from '../../stores/postgres/port.ts'
+import type { FleetTotals, LineInfo, PostgresStore, WorkerInfo } from '../../stores/postgres/port.ts'
 import { postgresStore, type PostgresStoreOptions } from '../../stores/postgres/postgres.ts'
 import type { Component, Entity } from '../../world/component.ts'
 import { EntiaError, type EntiaErrorCode } from '../../world/entia-error.ts'
@@ -85,8 +85,25 @@ export interface FleetWorker {
   /** Its id in the list of workers. */
   readonly id: number
   readonly holds: { readonly worlds: number; readonly sessions: number }
+  /** What it does, and what the fleet does. @throws `store-failed` */
+  metrics(): Promise<WorkerMetrics>
+  /** Why it drives nothing now; `undefined`: it is alive. */
+  problem(): Promise<string | undefined>
   /** Lets go of all that it holds, which goes on elsewhere, and leaves the fleet. */
   stop(): Promise<void>
+}
+
+/** A worker's numbers, and those of its fleet. Counts begin with the worker. */
+export interface WorkerMetrics extends FleetTotals {
+  /** What this worker holds. */
+  readonly worldsHeld: number
+  readonly sessionsHeld: number
+  /** Commits of worlds that it has written. */
+  readonly commits: number
+  /** How often a world or session was taken from it, so that its commit was refused. */
+  readonly fenced: number
+  /** Worlds and sessions that it took over from workers that had died. */
+  readonly recovered: number
 }
 
 /** How a fleet is doing. */
@@ -99,6 +116,8 @@ export interface FleetStatus {
 
 /** Worlds in a database that any number of processes drive together. */
 export interface Fleet {
+  /** As it was given. It may hold a password. */
+  readonly database: string
   /** A world by its name, as `worlds(store, …).world(name)` gives it. It need not exist, and holds nothing here. */
   world(name: string): NamedWorld
   /** Makes this process one of those that drive the worlds. */
@@ -151,12 +170,14 @@ export function defineFleet(options: FleetOptions): Fleet {
 
 class PostgresFleet implements Fleet {
   readonly #options: FleetOptions
+  readonly database: string
   readonly store: PostgresStore
   readonly #named: FleetWorlds
   readonly #workers = new Set<FleetWorker>()
 
   constructor(options: FleetOptions) {
     this.#options = options
+    this.database = options.database
     this.store = this.#newStore('')
     this.#named = new FleetWorlds({
       store: this.store,
@@ -219,6 +240,11 @@ class PostgresFleet implements Fleet {
       get holds() {
         return worker.holds
       },
+      metrics: async () => {
+        const { sessions: sessionsHeld, worlds: worldsHeld } = worker.holds
+        return { ...(await store.totals()), worldsHeld, sessionsHeld, commits: store.commits, ...worker.counts }
+      },
+      problem: () => problemOf(store, id),
       stop: () => (stopping ??= stop()),
     }
     this.#workers.add(made)
@@ -226,12 +252,12 @@ class PostgresFleet implements Fleet {
   }
 
   async status(): Promise<FleetStatus> {
-    const [workers, sessions, letters] = await Promise.all([
+    const [workers, sessions, totals] = await Promise.all([
       this.store.workers(),
       this.store.line.list(),
-      this.store.letters(),
+      this.store.totals(),
     ])
-    return { workers, sessions, letters }
+    return { workers, sessions, letters: { waiting: totals.lettersWaiting, oldestMs: totals.oldestLetterMs } }
   }
 
   async close(): Promise<void> {
@@ -280,6 +306,16 @@ class PostgresFleet implements Fleet {
     const known = Object.keys(worlds)
     const what = `fleet.world: there are no worlds '${kind}', got the name ${shortly(name)}.${didYouMean(kind, known)}`
     throw new EntiaError('invalid-argument', `${what} The fleet has: ${known.join(', ')}.`, { world: name })
+  }
+}
+
+/** The worker goes on by itself once the database answers again. */
+async function problemOf(store: PostgresStore, id: number): Promise<string | undefined> {
+  try {
+    const self = (await store.workers()).find((worker) => worker.id === id)
+    return self?.isAlive === true ? undefined : 'The other workers think it dead, and take over what it holds.'
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
   }
 }
 

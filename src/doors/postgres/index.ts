@@ -2,6 +2,7 @@
 
 export type {
   DueWorld,
+  FleetTotals,
   LineClaim,
   LineInfo,
   LinePlace,
@@ -21,4 +22,5 @@ export {
   type FleetStatus,
   type FleetWorker,
   type FleetWorkerOptions,
+  type WorkerMetrics,
 } from './fleet.ts'

@@ -137,7 +137,7 @@ export class PostgresBoard implements Board {
       await store.hold(name, { root, reason: `${strikes} workers in a row have died while they held it` })
       quarantined(name, root, strikes)
     }
-    return due.filter((each) => !lost.includes(each)).map(({ name }) => ({ name }))
+    return due.filter((each) => !lost.includes(each)).map(({ name, strikes }) => ({ name, isRecovered: strikes > 0 }))
   }
 
   async held() {
@@ -183,6 +183,10 @@ class PostgresClaim implements Claim {
 
   get id(): number {
     return this.line.id
+  }
+
+  get isRecovered(): boolean {
+    return this.line.strikes > 0
   }
 }
 

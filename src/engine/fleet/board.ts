@@ -4,12 +4,16 @@ import type { SessionFleet, SessionOrder } from '../children/session-fleet.ts'
 export interface Claim {
   readonly id: number
   readonly order: SessionOrder
+  /** The worker that had it last has died. */
+  readonly isRecovered?: boolean | undefined
 }
 
 export interface DueWorld {
   readonly name: string
   /** Its holder is thought dead: it is taken from it. */
   readonly isLost?: boolean | undefined
+  /** The worker that had it last has died. */
+  readonly isRecovered?: boolean | undefined
 }
 
 /**

@@ -57,6 +57,8 @@ export class Worker {
   readonly #unfit = new Map<string, { readonly untilMs: number; readonly waitMs: number }>()
   readonly #ends: (() => void)[] = []
   #cancelWatch: (() => void) | undefined
+  #fenced = 0
+  #recovered = 0
   #isLooking = false
   #lookAgain = false
   #isStopped = false
@@ -70,6 +72,11 @@ export class Worker {
   /** How much it holds. */
   get holds(): { readonly worlds: number; readonly sessions: number } {
     return { worlds: this.#worlds.size, sessions: this.#sessions.size }
+  }
+
+  /** How often, since its start, something was taken from it (`fenced`), and it took something over from one that had died. */
+  get counts(): { readonly fenced: number; readonly recovered: number } {
+    return { fenced: this.#fenced, recovered: this.#recovered }
   }
 
   /** Calls a listener for the events of sessions that it holds, each with its path. */
@@ -152,13 +159,14 @@ export class Worker {
   async #holdSession(claim: Claim, signal: AbortSignal): Promise<void> {
     const { board, host, known, record, store } = this.#parts
     const slot = new BoardSlot(board, claim, signal)
+    if (claim.isRecovered === true) this.#recovered++
     const listeners = this.#listeners
     try {
       const end = await holdSession(claim.order, { store, host, known, record, listeners, slot, signal })
       await (end === 'let-go' ? board.putBack(claim) : board.finished(claim))
     } catch (error) {
       // Whoever has it by now says what becomes of it.
-      if (isCode(error, 'world-fenced')) return
+      if (isCode(error, 'world-fenced')) return void this.#fenced++
       await board.putBack(claim, this.#isUnfit(claim.order.sessionId, error))
     }
   }
@@ -176,13 +184,19 @@ export class Worker {
     }
   }
 
-  async #holdWorld({ isLost, name }: DueWorld, signal: AbortSignal): Promise<void> {
+  async #holdWorld({ isLost, isRecovered, name }: DueWorld, signal: AbortSignal): Promise<void> {
+    const recovered = (): void => void (isRecovered === true && this.#recovered++)
     try {
-      await holdRoot(name, { ...this.#parts, isLost, signal })
+      const opened = (runner: Runner): void => {
+        recovered()
+        this.#parts.opened?.(runner)
+      }
+      await holdRoot(name, { ...this.#parts, isLost, opened, signal })
       this.#unfit.delete(name)
     } catch (error) {
-      // Another worker was first, or has it by now.
-      if (!isCode(error, 'world-locked') && !isCode(error, 'world-fenced')) this.#isUnfit(name, error)
+      if (isCode(error, 'world-fenced')) this.#fenced++
+      // Another worker was first.
+      else if (!isCode(error, 'world-locked')) this.#isUnfit(name, error)
     }
   }
 

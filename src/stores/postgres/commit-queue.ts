@@ -47,6 +47,8 @@ const maxBatchBytes = 500_000_000
 
 /** Writes what was given while the last statement was under way, of all worlds of a store, with one statement. */
 export class CommitQueue {
+  /** How many commits of worlds it has written. */
+  written = 0
   readonly #connections: Connections
   readonly #place: () => StatementPlace
   #waiting: Waiting[] = []
@@ -136,9 +138,10 @@ export class CommitQueue {
       // A first try whose answer was lost may have written them.
       const written = others.length === 0 ? held : new Set([...held, ...(await this.#writtenBefore(others))])
       for (const [world, draft] of drafts) {
-        if (written.has(world.id))
+        if (written.has(world.id)) {
+          this.written++
           Object.assign(world, { commits: world.commits + 1, head: draft.head, isBusy: draft.isBusy })
-        else {
+        } else {
           world.isFenced = true
           for (const each of draft.from) failures.set(each, fencedError(world.name, world.epoch))
         }

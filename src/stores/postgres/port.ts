@@ -19,6 +19,22 @@ export interface WorkerInfo {
   readonly seenMs: number
   /** Whether it has its lock and was seen within its lease. */
   readonly isAlive: boolean
+  /** How many root worlds, and worlds of sessions, it holds. */
+  readonly worlds: number
+  readonly sessions: number
+}
+
+/** What all workers of a schema do together, in numbers. */
+export interface FleetTotals {
+  readonly workersAlive: number
+  /** Sessions that have a slot. */
+  readonly sessionsRunning: number
+  /** Sessions in line for one, for the first time or again. */
+  readonly sessionsWaiting: number
+  readonly worldsQuarantined: number
+  readonly lettersWaiting: number
+  /** For how many milliseconds the oldest letter has waited; 0: none does. */
+  readonly oldestLetterMs: number
 }
 
 /** A root world that no living worker holds, and that has something to do. */
@@ -97,8 +113,9 @@ export interface SessionLine {
 /** A store in Postgres, and what a fleet of workers needs of it besides. */
 export interface PostgresStore extends SharedStore {
   readonly line: SessionLine
-  /** How many letters wait for worlds, and for how many milliseconds the oldest has; 0: none does. */
-  letters(): Promise<{ readonly waiting: number; readonly oldestMs: number }>
+  /** How many commits of worlds this store object has written. */
+  readonly commits: number
+  totals(): Promise<FleetTotals>
   /** Calls a listener when a session may get a slot. */
   onLine(hear: () => void): () => void
   /** Enters this store object as a worker, as opening a world does too. Resolves with its id, by which it holds worlds. */
@@ -115,8 +132,15 @@ export interface PostgresStore extends SharedStore {
    * @param kinds only those whose names begin with one of these, up to their first `/`. @default all
    */
   due(limit: number, kinds?: readonly string[]): Promise<readonly DueWorld[]>
-  /** Puts a world in quarantine: it is not due any more, and can still be opened. @throws `no-such-world` */
-  hold(world: string, options: { readonly root?: string | undefined; readonly reason: string }): Promise<void>
+  /**
+   * Puts a world in quarantine: it is not due any more, and can still be opened.
+   * @param options `seize`: who holds it now loses it, and its commits are refused from then on. @default false
+   * @throws `no-such-world`
+   */
+  hold(
+    world: string,
+    options: { readonly root?: string | undefined; readonly reason: string; readonly seize?: boolean },
+  ): Promise<void>
   /** Ends the quarantine of a world, and takes back its strikes. @throws `no-such-world` */
   release(world: string, options?: { readonly root?: string | undefined }): Promise<void>
   /** Does several things in one transaction. Rejects with `store-failed` if the connection is lost: then it may have been committed. */

@@ -29,7 +29,7 @@ import { PostgresJournal } from './journal.ts'
 import { LetterWatch } from './letter-watch.ts'
 import { Parking } from './parking.ts'
 import { keyIn, keyOf, lockClassOf, placeOf, textIn } from './place.ts'
-import type { DueWorld, Placement, PostgresStore, SessionLine, SqlClient, WorkerInfo } from './port.ts'
+import type { DueWorld, FleetTotals, Placement, PostgresStore, SessionLine, SqlClient, WorkerInfo } from './port.ts'
 import { Presence } from './presence.ts'
 import { prepareSchema } from './schema.ts'
 import { SessionLineTable } from './session-line.ts'
@@ -198,8 +198,12 @@ export class PostgresWorlds implements PostgresStore {
     return this.#watch.on(hear)
   }
 
-  letters(): Promise<{ readonly waiting: number; readonly oldestMs: number }> {
-    return this.#call(() => this.#table.letters())
+  get commits(): number {
+    return this.#commits.written
+  }
+
+  totals(): Promise<FleetTotals> {
+    return this.#call(() => this.#table.totals())
   }
 
   onLine(hear: () => void): () => void {
@@ -309,21 +313,18 @@ export class PostgresWorlds implements PostgresStore {
     })
   }
 
-  hold(
-    world: string,
-    { reason, root }: { readonly root?: string | undefined; readonly reason: string },
-  ): Promise<void> {
+  hold(world: string, { reason, root, seize = false }: Parameters<PostgresStore['hold']>[1]): Promise<void> {
     return this.#call(async () => {
       assertName(world)
       assertWellFormed('text', reason)
-      await this.#table.quarantine(world, root, reason)
+      await this.#table.hold(world, root, reason, seize)
     })
   }
 
   release(world: string, { root }: { readonly root?: string | undefined } = {}): Promise<void> {
     return this.#call(async () => {
       assertName(world)
-      await this.#table.quarantine(world, root, undefined)
+      await this.#table.release(world, root)
     })
   }
 

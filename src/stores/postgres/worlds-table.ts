@@ -5,7 +5,7 @@ import type { WorldInfo } from '../port.ts'
 import { stateIn } from './commit-queue.ts'
 import type { Connections } from './connections.ts'
 import { nameOf, placeOf, textIn, type WorldPlace } from './place.ts'
-import type { DueWorld, Placement, SqlClient, SqlRow, WorkerInfo } from './port.ts'
+import type { DueWorld, FleetTotals, Placement, SqlClient, SqlRow, WorkerInfo } from './port.ts'
 import { isAlive } from './presence.ts'
 
 /** A holder may let go between a refusal and the question who it is. */
@@ -86,7 +86,7 @@ export class WorldsTable {
         boxes AS (SELECT place, min(root) AS root, min(name) AS name, count(*) AS letters
           FROM ${this.#schema}.mail WHERE ${letters} GROUP BY place),
         chosen AS (SELECT * FROM ${this.#schema}.worlds WHERE ${worlds})
-        SELECT coalesce(w.root, b.root) AS root, coalesce(w.name, b.name) AS name, w.tick, w.busy, w.wake_at, b.letters,
+        SELECT coalesce(w.root, b.root) AS root, coalesce(w.name, b.name) AS name, w.tick, w.busy, w.wake_at, b.letters, w.quarantine,
           w.holder, l.pid, l.host, to_char(w.since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS since,
           (SELECT coalesce(sum(octet_length(line)), 0) FROM ${this.#schema}.rows WHERE world = w.id) +
           (SELECT coalesce(sum(octet_length(body) - lines), 0) FROM ${this.#schema}.snapshots WHERE world = w.id) AS size
@@ -123,14 +123,16 @@ export class WorldsTable {
       if (child !== undefined) return this.#remove(client, [child])
       const mail = await client.query(`DELETE FROM ${this.#schema}.mail WHERE name = $1 RETURNING id`, [root])
       if (mail.rows.length > 0) return
-      throw new EntiaError('no-such-world', `There is no world '${world}' in this store. See store.list().`, { world })
+      throw noSuchWorld(world)
     })
   }
 
   async workers(): Promise<readonly WorkerInfo[]> {
     const rows = await this.#connections.run({
       text: `SELECT id, pid, host, note, ${this.#isAlive('w')} AS is_alive,
-          extract(epoch FROM clock_timestamp() - seen) * 1000 AS seen_ms
+          extract(epoch FROM clock_timestamp() - seen) * 1000 AS seen_ms,
+          (SELECT count(*) FROM ${this.#schema}.worlds AS h WHERE h.worker = w.id AND h.root = h.name) AS worlds,
+          (SELECT count(*) FROM ${this.#schema}.worlds AS h WHERE h.worker = w.id AND h.root <> h.name) AS sessions
         FROM ${this.#schema}.workers AS w ORDER BY id`,
       values: [],
     })
@@ -141,17 +143,29 @@ export class WorldsTable {
       note: textIn(row['note']),
       seenMs: Math.max(0, Math.round(Number(row['seen_ms']))),
       isAlive: row['is_alive'] === true,
+      worlds: Number(row['worlds']),
+      sessions: Number(row['sessions']),
     }))
   }
 
-  async letters(): Promise<{ readonly waiting: number; readonly oldestMs: number }> {
-    const [row] = await this.#connections.run({
-      text: `SELECT count(*) AS waiting,
-          coalesce((SELECT extract(epoch FROM clock_timestamp() - at) * 1000 FROM ${this.#schema}.mail ORDER BY id LIMIT 1), 0) AS age
-        FROM ${this.#schema}.mail`,
+  async totals(): Promise<FleetTotals> {
+    const of = (table: string): string => `${this.#schema}.${table}`
+    const [row = {}] = await this.#connections.run({
+      text: `SELECT (SELECT count(*) FROM ${of('workers')} AS w WHERE ${this.#isAlive('w')}) AS workers,
+        (SELECT count(*) FROM ${of('line')} WHERE slot) AS running, (SELECT count(*) FROM ${of('line')} WHERE NOT slot) AS waiting,
+        (SELECT count(*) FROM ${of('worlds')} WHERE quarantine IS NOT NULL) AS quarantined,
+        (SELECT count(*) FROM ${of('mail')}) AS letters,
+        (SELECT extract(epoch FROM clock_timestamp() - at) * 1000 FROM ${of('mail')} ORDER BY id LIMIT 1) AS oldest`,
       values: [],
     })
-    return { waiting: Number(row?.['waiting'] ?? 0), oldestMs: Math.max(0, Math.round(Number(row?.['age'] ?? 0))) }
+    return {
+      workersAlive: Number(row['workers']),
+      sessionsRunning: Number(row['running']),
+      sessionsWaiting: Number(row['waiting']),
+      worldsQuarantined: Number(row['quarantined']),
+      lettersWaiting: Number(row['letters']),
+      oldestLetterMs: Math.max(0, Math.round(Number(row['oldest'] ?? 0))),
+    }
   }
 
   async sweep(): Promise<readonly number[]> {
@@ -213,15 +227,24 @@ export class WorldsTable {
     }))
   }
 
-  /** @param reason `undefined`: the world is released */
-  async quarantine(world: string, root: string | undefined, reason: string | undefined): Promise<void> {
+  /** @param isTaken its holder's commits are refused from now on */
+  async hold(world: string, root: string | undefined, reason: string, isTaken: boolean): Promise<void> {
     const rows = await this.#connections.run({
-      text: `UPDATE ${this.#schema}.worlds SET quarantine = $2::bytea, strikes = CASE WHEN $2::bytea IS NULL THEN 0 ELSE strikes END
-        WHERE place = $1 RETURNING id`,
-      values: [placeOf(world, root).place, reason === undefined ? null : Buffer.from(reason)],
+      text: `UPDATE ${this.#schema}.worlds AS w SET quarantine = $2, epoch = w.epoch + $3::int,
+          worker = CASE WHEN $3 = 1 THEN NULL ELSE w.worker END, holder = CASE WHEN $3 = 1 THEN NULL ELSE w.holder END,
+          wake_at = CASE WHEN $3 = 1 AND w.busy IS NOT FALSE THEN 0 ELSE w.wake_at END
+        WHERE w.place = $1 RETURNING id`,
+      values: [placeOf(world, root).place, Buffer.from(reason), isTaken ? 1 : 0],
     })
-    if (rows.length > 0) return
-    throw new EntiaError('no-such-world', `There is no world '${world}' in this store. See store.list().`, { world })
+    if (rows.length === 0) throw noSuchWorld(world)
+  }
+
+  async release(world: string, root: string | undefined): Promise<void> {
+    const rows = await this.#connections.run({
+      text: `UPDATE ${this.#schema}.worlds SET quarantine = NULL, strikes = 0 WHERE place = $1 RETURNING id`,
+      values: [placeOf(world, root).place],
+    })
+    if (rows.length === 0) throw noSuchWorld(world)
   }
 
   async place({ isBusy, lines, root, tick, world }: Placement, client: SqlClient): Promise<boolean> {
@@ -295,8 +318,12 @@ function isOfKind(root: string): string {
   return `($2::text[] IS NULL OR split_part(${root}, $3, 1) = ANY($2))`
 }
 
+function noSuchWorld(world: string): EntiaError {
+  return new EntiaError('no-such-world', `There is no world '${world}' in this store. See store.list().`, { world })
+}
+
 function infoIn(row: SqlRow): WorldInfo {
-  const { busy, letters, name, root, size, tick, wake_at: wakeAt } = row
+  const { busy, letters, name, quarantine, root, size, tick, wake_at: wakeAt } = row
   const isHeld = row['pid'] !== null
   return {
     name: nameOf(name),
@@ -305,6 +332,7 @@ function infoIn(row: SqlRow): WorldInfo {
     isBusy: typeof busy === 'boolean' ? busy : undefined,
     ...(letters !== null && { letters: Number(letters) }),
     ...(isHeld && { heldBy: ownerIn(row) }),
+    ...(quarantine !== null && { quarantine: textIn(quarantine) }),
     // Who has it has woken.
     ...(wakeAt !== null && !isHeld && { wakeAtMs: Number(wakeAt) }),
     sizeBytes: Number(size),

@@ -70,7 +70,7 @@ describe('a session that runs on another worker', () => {
     const asked = desk.ask('Get me one.')
     for await (const event of events) {
       seen.push(event)
-      if (event.type === 'approval-requested') await desk.answer(String(event.approval), true)
+      if (event.type === 'approval-requested') await desk.answer(event.approval as string, true)
       if (event.type === 'turn-ended' && depthOf(event) === 0) break
     }
     expect((await asked).text).toBe(bought)

@@ -74,9 +74,9 @@ describe('a letter', () => {
     const store = storeIn(newSchema())
     for (const line of ['one', 'two']) await store.post({ world: 'nobody', line })
     expect(await store.due(10)).toEqual([{ name: 'nobody', root: 'nobody', epoch: 0, strikes: 0 }])
-    expect(await store.letters()).toMatchObject({ waiting: 2 })
+    expect(await store.totals()).toMatchObject({ lettersWaiting: 2 })
     await store.delete('nobody')
-    expect(await store.letters()).toEqual({ waiting: 0, oldestMs: 0 })
+    expect(await store.totals()).toMatchObject({ lettersWaiting: 0, oldestLetterMs: 0 })
     expect(await store.due(10)).toEqual([])
   })
 
@@ -100,7 +100,7 @@ describe('a letter', () => {
       expect(end.status === 'rejected' && end.reason).toBeInstanceOf(EntiaError)
     }
     await store.post({ world: 'a', line: 'sound' })
-    expect(await store.letters()).toMatchObject({ waiting: 1 })
+    expect(await store.totals()).toMatchObject({ lettersWaiting: 1 })
   })
 })
 

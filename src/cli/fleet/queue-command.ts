@@ -1,0 +1,109 @@
+import type { FleetTotals, LineInfo } from '../../doors/postgres/index.ts'
+import { cleanName, cleanText } from '../../tools/files/clean-text.ts'
+import { parsedWords, UsageError, wholeNumber } from '../parsed-words.ts'
+import { tableLines } from '../table-lines.ts'
+import { many } from '../terminal/amounts.ts'
+import { ageText, type WorldsOutput, writeLines } from '../worlds/world-lines.ts'
+import { type FleetPlace, fleetOutput } from './fleet-output.ts'
+import { databaseHelp, fleetStore } from './fleet-store.ts'
+
+const defaultLimit = 50
+
+const queueHelp = `Sessions of a fleet that have a slot, those that wait for one in their order,
+and the letters that wait for worlds.
+
+  entia queue
+
+${databaseHelp}
+  --tenant NAME   sessions of this tenant alone
+  --limit N       the first N sessions (default: ${defaultLimit}; --json has all)
+  --json          print JSON: one session a line, the totals last
+  --help          show this help
+`
+
+/** `entia queue`: returns the exit code. @throws UsageError, and what the store throws */
+export async function queueCommand(words: readonly string[], place: FleetPlace): Promise<number> {
+  const { positionals, values } = parsedWords(words, {
+    database: { type: 'string' },
+    schema: { type: 'string' },
+    tenant: { type: 'string' },
+    limit: { type: 'string' },
+    json: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  })
+  if (values.help === true) {
+    place.stdout.write(queueHelp)
+    return 0
+  }
+  if (positionals.length > 0) throw new UsageError(`entia queue takes no words, got ${positionals.join(' ')}.`)
+  const limit = wholeNumber('--limit', values.limit, 0)
+  const { store, where } = await fleetStore('queue', values, place.environment)
+  try {
+    const [all, totals] = await Promise.all([store.line.list(), store.totals()])
+    const out = fleetOutput(place, where, values.json === true)
+    const { tenant } = values
+    const sessions = tenant === undefined ? all : all.filter((session) => session.tenant === tenant)
+    if (out.isJson) {
+      for (const session of sessions.slice(0, limit)) out.write(`${JSON.stringify(session)}\n`)
+      out.write(`${JSON.stringify(totals)}\n`)
+    } else writeLines(linesOf(sessions, totals, limit ?? defaultLimit, out), out)
+    return 0
+  } finally {
+    await store.close()
+  }
+}
+
+function linesOf(sessions: readonly LineInfo[], totals: FleetTotals, limit: number, out: WorldsOutput): string[] {
+  const { look } = out
+  const shown = sessions.slice(0, limit)
+  const more = sessions.length - shown.length
+  return [
+    ...headLines(totals),
+    ...tenantLines(sessions, out),
+    ...(shown.length === 0 ? [] : ['', ...sessionLines(shown, out)]),
+    ...(more === 0
+      ? []
+      : [look.paint('dim', `… and ${many(more, 'session')} more; --limit ${sessions.length} shows all`)]),
+  ]
+}
+
+function headLines({ lettersWaiting, oldestLetterMs, sessionsRunning, sessionsWaiting, workersAlive }: FleetTotals) {
+  const oldest = lettersWaiting === 0 ? '' : `, the oldest for ${ageText(oldestLetterMs)}`
+  return [
+    `${many(sessionsRunning, 'session')} with a slot, ${sessionsWaiting} in line · ${many(workersAlive, 'worker')} alive`,
+    `${many(lettersWaiting, 'letter')} waiting for worlds${oldest}`,
+  ]
+}
+
+/** Who has how much, where there are several. */
+function tenantLines(sessions: readonly LineInfo[], { look }: WorldsOutput): string[] {
+  const byTenant = Map.groupBy(sessions, ({ tenant }) => tenant)
+  if (byTenant.size < 2) return []
+  const rows = [...byTenant].map(([tenant, its]) => {
+    const running = its.filter(({ hasSlot }) => hasSlot).length
+    const longestMs = its.reduce((most, { ageMs, hasSlot }) => (hasSlot ? most : Math.max(most, ageMs)), 0)
+    const waits = running === its.length ? '' : ageText(longestMs)
+    return [cleanText(tenant), String(running), String(its.length - running), waits]
+  })
+  const [head = '', ...lines] = tableLines([['TENANT', 'RUNNING', 'IN LINE', 'LONGEST WAIT'], ...rows])
+  return ['', look.paint('dim', head), ...lines]
+}
+
+function sessionLines(sessions: readonly LineInfo[], { look }: WorldsOutput): string[] {
+  const rows = sessions.map(({ ageMs, root, tenant, worker, world, ...session }) => [
+    cleanName(world),
+    cleanName(root),
+    cleanText(tenant),
+    stateText(session),
+    worker === undefined ? '' : String(worker),
+    ageText(ageMs),
+  ])
+  const [head = '', ...lines] = tableLines([['SESSION', 'OF', 'TENANT', 'STATE', 'WORKER', 'FOR'], ...rows])
+  return [look.paint('dim', head), ...lines]
+}
+
+/** `resting`: it waits for its own sessions or for a person, and needs no slot meanwhile. */
+function stateText({ hasSlot, wantsSlot, worker }: Pick<LineInfo, 'hasSlot' | 'wantsSlot'> & { worker?: unknown }) {
+  if (hasSlot) return 'running'
+  return wantsSlot || worker === undefined ? 'in line' : 'resting'
+}

@@ -1,0 +1,121 @@
+import type { FleetWorkerOptions } from '../../doors/postgres/index.ts'
+import { cleanName, cleanText } from '../../tools/files/clean-text.ts'
+import type { Interruption } from '../interruption.ts'
+import { parsedWords, UsageError, wholeNumber } from '../parsed-words.ts'
+import { many } from '../terminal/amounts.ts'
+import { shownDatabase } from './fleet-store.ts'
+import { loadFleet } from './load-fleet.ts'
+import { type HealthPlace, healthPlace, serveHealth } from './worker-health.ts'
+
+const workerHelp = `Works for a fleet: drives worlds and sessions that are due, until it is stopped.
+Start as many as you like, on as many machines; what one of them held when it
+died goes on in another.
+
+  entia worker agents.ts
+
+The file says: export default defineFleet({ … }), with defineFleet of
+'entia/postgres'. It is the same for all workers and for programs that post.
+
+  --database URL   sets DATABASE_URL before the file is loaded, which reads it:
+                   postgres://user:password@host:5432/name
+  --sessions N     holds at most N sessions at once (default: 20)
+  --worlds N       holds at most N root worlds at once (default: 200)
+  --note TEXT      what entia workers says of it
+  --health PORT    serves /health and /metrics at 127.0.0.1:PORT; HOST:PORT for
+                   another address
+  --help           show this help
+
+SIGTERM and SIGINT let go of all that it holds, which goes on elsewhere, and end
+it with 0. A second one ends it at once.
+
+Exit codes: 0 stopped, 1 failed, 2 wrong arguments.
+`
+
+export interface WorkerPlace {
+  readonly environment: NodeJS.ProcessEnv
+  readonly stdout: { write(text: string): unknown }
+  readonly stderr: { write(text: string): unknown }
+  readonly interruption: () => Interruption
+}
+
+interface WorkerArguments {
+  readonly file: string
+  readonly database: string | undefined
+  readonly health: HealthPlace | undefined
+  readonly options: Pick<FleetWorkerOptions, 'note' | 'sessions' | 'worlds'>
+}
+
+/** While the database is away, nothing else may keep the program. */
+const keptForMs = 3_600_000
+
+/** `entia worker`: works until it is interrupted. Returns the exit code. @throws UsageError, and what `fleet.work` throws */
+export async function workerCommand(words: readonly string[], place: WorkerPlace): Promise<number> {
+  const given = workerArguments(words)
+  if (given === undefined) {
+    place.stdout.write(workerHelp)
+    return 0
+  }
+  const { environment, stderr, stdout } = place
+  const { database, file, health, options } = given
+  if (database !== undefined) environment['DATABASE_URL'] = database
+  const fleet = await loadFleet(file, environment['DATABASE_URL'] !== undefined)
+  if (database !== undefined && fleet.database !== database) {
+    const advice = `Write database: process.env.DATABASE_URL ?? '' in ${file}, or leave out --database.`
+    throw new UsageError(`${file} names another database than --database. ${advice}`)
+  }
+  const { signal } = place.interruption()
+  const kept = setInterval(() => undefined, keptForMs)
+  let served: { close(): Promise<void> } | undefined
+  try {
+    const worker = await fleet.work({ ...options, unfit: (world, _, message) => sayUnfit(world, message, stderr) })
+    stdout.write(`entia: worker ${worker.id} works for the fleet in ${shownDatabase(fleet.database)}.\n`)
+    if (health !== undefined) {
+      const { address, close } = await serveHealth(health, worker)
+      served = { close }
+      stdout.write(`entia: ${address}/health and ${address}/metrics say how it does.\n`)
+    }
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    const { sessions, worlds } = worker.holds
+    stdout.write(`entia: stops, and hands on ${many(worlds, 'world')} and ${many(sessions, 'session')}.\n`)
+    return 0
+  } finally {
+    clearInterval(kept)
+    await served?.close()
+    await fleet.close()
+  }
+}
+
+/** `undefined`: the help is asked for. @throws UsageError */
+export function workerArguments(words: readonly string[]): WorkerArguments | undefined {
+  const { positionals, values } = parsedWords(words, {
+    database: { type: 'string' },
+    sessions: { type: 'string' },
+    worlds: { type: 'string' },
+    note: { type: 'string' },
+    health: { type: 'string' },
+    help: { type: 'boolean', short: 'h' },
+  })
+  if (values.help === true) return undefined
+  const [file, ...more] = positionals
+  if (file === undefined)
+    throw new UsageError('entia worker needs the file that exports the fleet, such as: entia worker agents.ts.')
+  if (more.length > 0) throw new UsageError(`entia worker takes one file, got ${positionals.join(' ')}.`)
+  const { database, health, note } = values
+  if (database?.trim() === '') throw new UsageError('--database must not be empty.')
+  const sessions = wholeNumber('--sessions', values.sessions, 0)
+  const worlds = wholeNumber('--worlds', values.worlds, 0)
+  return {
+    file,
+    database,
+    health: health === undefined ? undefined : healthPlace(health),
+    options: {
+      ...(note !== undefined && { note }),
+      ...(sessions !== undefined && { sessions }),
+      ...(worlds !== undefined && { worlds }),
+    },
+  }
+}
+
+function sayUnfit(world: string, message: string, stderr: WorkerPlace['stderr']): void {
+  stderr.write(`entia: world '${cleanName(world)}' is not driven here now: ${cleanText(message)}\n`)
+}
