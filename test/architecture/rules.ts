@@ -59,6 +59,7 @@ const rooms: Readonly<Record<string, Room>> = {
       'src/doors',
       'src/doors/matrix',
       'src/doors/mcp',
+      'src/doors/postgres',
       'src/runtime',
       'src',
       'src/sim',
