@@ -1,7 +1,7 @@
-import { agent, standardSystems, World } from 'entia'
+import { agent, type Message, standardSystems, World } from 'entia'
 import { defineFleet, type Fleet } from 'entia/postgres'
 import { PostgresServer } from '../test/parts/postgres/server.ts'
-import { conversation, fakeModel, provider } from './bare-loop.ts'
+import { fakeModel, provider } from './bare-loop.ts'
 import { median } from './measure.ts'
 import { readable, type Row } from './row.ts'
 
@@ -9,8 +9,9 @@ import { readable, type Row } from './row.ts'
 const parked = Number(process.env['PARKED_WORLDS'] ?? 100_000)
 const woken = 200
 const warmUp = 20
-/** What five turns leave, at two messages each. */
-const messages = 10
+/** What five turns leave that call a tool each. */
+const messages = 20
+const wordsPerMessage = 30
 
 /** Worlds that wait in Postgres: what each takes, and how soon one answers. */
 export async function measure(): Promise<Row[]> {
@@ -56,8 +57,25 @@ export async function measure(): Promise<Row[]> {
 
 function desk(name: string): World {
   const world = new World({ name, systems: standardSystems() })
-  world.spawn(...agent({ model: 'fake/model', messages: conversation(messages) }))
+  const said: Message[] = Array.from({ length: messages }, (_, index) => ({
+    role: index % 2 === 0 ? 'user' : 'assistant',
+    content: [{ type: 'text', text: sentence() }],
+  }))
+  world.spawn(...agent({ model: 'fake/model', messages: said }))
   return world
+}
+
+let dice = 1
+
+/** Of words as rare as those of a language, so that it does not pack better than what people write. */
+function sentence(): string {
+  return Array.from({ length: wordsPerMessage }, word).join(' ')
+}
+
+function word(): string {
+  dice = (dice * 48_271) % 2_147_483_647
+  const rank = Math.floor(5_000 ** (dice / 2_147_483_647))
+  return ((rank * 7_919) % 456_976).toString(26).replaceAll(/\d/g, (digit) => 'qrstuvwxyz'[Number(digit)] ?? '')
 }
 
 /** Those that are woken are made as any other; the rest are their copies under other names. */
@@ -71,14 +89,14 @@ async function fill(fleet: Fleet): Promise<{ readonly snapshot: number; readonly
         SELECT gen_random_uuid(), name, name, 0, 0, 0, false
         FROM generate_series(1, $1::int) AS n CROSS JOIN LATERAL (SELECT 'copy%002f' || n AS name) AS named
         RETURNING id
-      ) INSERT INTO entia.snapshots (world, tick, lines, body)
-        SELECT made.id, 0, s.lines, s.body FROM made JOIN LATERAL (
-          SELECT lines, body FROM entia.snapshots ORDER BY world LIMIT 1
+      ) INSERT INTO entia.snapshots (world, tick, lines, bytes, body)
+        SELECT made.id, 0, s.lines, s.bytes, s.body FROM made JOIN LATERAL (
+          SELECT lines, bytes, body FROM entia.snapshots ORDER BY world LIMIT 1
         ) AS s ON true`,
       [copies],
     )
     const { rows } = await client.query(
-      `SELECT sum(pg_total_relation_size(c.oid)) AS stored, (SELECT avg(octet_length(body)) FROM entia.snapshots) AS snapshot
+      `SELECT sum(pg_total_relation_size(c.oid)) AS stored, (SELECT avg(bytes) FROM entia.snapshots) AS snapshot
        FROM pg_class AS c WHERE c.relnamespace = 'entia'::regnamespace AND c.relkind = 'r'`,
     )
     return rows[0]

@@ -1,5 +1,6 @@
 import type { JournalRow, Post, StoredWorld } from '../port.ts'
 import type { Statement } from './connections.ts'
+import { pack } from './packed.ts'
 import { placeOf } from './place.ts'
 
 /** What one statement does to one world. */
@@ -192,8 +193,8 @@ class CommitText {
   #addSnapshots(worlds: readonly WorldChange[]): void {
     const snapshots = worlds.flatMap(({ id, snapshots: own }) =>
       own.map(({ lines, tick }) => {
-        const texts = lines.map((line) => `${line}\n`)
-        return { id, tick, lines: lines.length, ...this.#bytes.add(...texts) }
+        const { body, bytes } = pack(lines.map((line) => `${line}\n`).join(''))
+        return { id, tick, lines: lines.length, bytes, ...this.#bytes.add(body) }
       }),
     )
     if (snapshots.length === 0) return
@@ -215,16 +216,17 @@ class CommitText {
         WHERE r.world = b.world AND r.tick <= b.tick AND ${isOfHolder('b.world')}
       )`,
       `saved AS (
-        INSERT INTO ${this.#schema}.snapshots (world, tick, lines, body)
-        SELECT b.world, b.tick, b.lines, ${this.#body()}
+        INSERT INTO ${this.#schema}.snapshots (world, tick, lines, bytes, body)
+        SELECT b.world, b.tick, b.lines, b.bytes, ${this.#body()}
         FROM unnest(
           ${this.#column('bigint', snapshots, ({ id }) => id)},
           ${this.#column('bigint', snapshots, ({ tick }) => tick)},
           ${this.#column('int', snapshots, ({ lines }) => lines)},
+          ${this.#column('int', snapshots, ({ bytes }) => bytes)},
           ${this.#sizes(snapshots)}
-        ) AS b (world, tick, lines, start, size)
+        ) AS b (world, tick, lines, bytes, start, size)
         WHERE ${isOfHolder('b.world')}
-        ON CONFLICT (world, tick) DO UPDATE SET lines = excluded.lines, body = excluded.body
+        ON CONFLICT (world, tick) DO UPDATE SET lines = excluded.lines, bytes = excluded.bytes, body = excluded.body
       )`,
     ])
   }
@@ -351,19 +353,18 @@ interface PartOfBytes {
 
 /** Many texts as one value: a list of bytes would be sent as text of twice the length. */
 class Bytes {
-  readonly #texts: string[] = []
+  readonly #parts: Buffer[] = []
   #size = 0
 
-  add(...texts: readonly string[]): PartOfBytes {
+  add(part: Buffer | string): PartOfBytes {
+    const bytes = typeof part === 'string' ? Buffer.from(part) : part
     const start = this.#size + 1
-    for (const text of texts) {
-      this.#texts.push(text)
-      this.#size += Buffer.byteLength(text)
-    }
-    return { start, size: this.#size + 1 - start }
+    this.#parts.push(bytes)
+    this.#size += bytes.length
+    return { start, size: bytes.length }
   }
 
   all(): Buffer {
-    return Buffer.from(this.#texts.join(''))
+    return Buffer.concat(this.#parts)
   }
 }

@@ -11,7 +11,8 @@ const program = 'entia'
  * - `workers`: a store object at work each. It lives as long as it has its advisory lock and was seen within its lease.
  * - `worlds`: `place` is made of root and name, which may be longer than an index takes. `commits` counts what was written, so
  *   that a statement whose answer was lost can be sent again. Names are encoded, since not every string is text.
- * - `rows`, `snapshots`: bytes, since lines may hold NUL. The lines of a snapshot each end in a line break.
+ * - `rows`, `snapshots`: bytes, since lines may hold NUL. The lines of a snapshot each end in a line break;
+ *   `bytes` is how many they have, and `body` has fewer where they are packed.
  * - `senders`: store objects that send letters of no world or keep texts, and the number of the last statement that did, for
  *   the same reason.
  * - `mail`: letters that wait. A world that has none needs no row in `worlds`.
@@ -51,7 +52,8 @@ const worldTables = (schema: string): string => `
     world bigint NOT NULL, tick bigint NOT NULL, line bytea NOT NULL, PRIMARY KEY (world, tick)
   );
   CREATE TABLE ${schema}.snapshots (
-    world bigint NOT NULL, tick bigint NOT NULL, lines integer NOT NULL, body bytea NOT NULL, PRIMARY KEY (world, tick)
+    world bigint NOT NULL, tick bigint NOT NULL, lines integer NOT NULL, bytes integer NOT NULL, body bytea NOT NULL,
+    PRIMARY KEY (world, tick)
   );
   CREATE TABLE ${schema}.senders (
     id uuid PRIMARY KEY, number bigint NOT NULL, at timestamptz NOT NULL DEFAULT clock_timestamp()
@@ -75,7 +77,7 @@ const worldTables = (schema: string): string => `
  * world that a letter is for, and change none.
  */
 const placeWorld = (schema: string): string => `
-  CREATE FUNCTION ${schema}.place_world(uuid, text, text, bigint, boolean, integer, bytea) RETURNS boolean
+  CREATE FUNCTION ${schema}.place_world(uuid, text, text, bigint, boolean, integer, integer, bytea) RETURNS boolean
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog
     AS $body$
       WITH made AS (
@@ -84,7 +86,7 @@ const placeWorld = (schema: string): string => `
         ON CONFLICT (place) DO UPDATE SET tick = excluded.tick, oldest = excluded.tick, newest = excluded.tick, busy = excluded.busy
           WHERE w.tick IS NULL AND w.worker IS NULL
         RETURNING id
-      ) INSERT INTO ${schema}.snapshots (world, tick, lines, body) SELECT id, $4, $6, $7 FROM made RETURNING true
+      ) INSERT INTO ${schema}.snapshots (world, tick, lines, bytes, body) SELECT id, $4, $6, $7, $8 FROM made RETURNING true
     $body$;
   REVOKE ALL ON FUNCTION ${schema}.place_world FROM PUBLIC;
 `

@@ -2,6 +2,7 @@ import { EntiaError } from '../../world/entia-error.ts'
 import { fencedError, notKept, assertContiguous } from '../order.ts'
 import type { JournalRow, Letter, StoredWorld } from '../port.ts'
 import type { Connections } from './connections.ts'
+import { unpack } from './packed.ts'
 import { textIn, type WorldPlace } from './place.ts'
 import type { SqlRow } from './port.ts'
 
@@ -30,11 +31,11 @@ export class StoredWorlds {
       text: `
         WITH head AS MATERIALIZED (SELECT id, epoch, oldest, newest, tick FROM ${this.#schema}.worlds WHERE place = $1),
         first AS MATERIALIZED (
-          SELECT s.world, s.tick, s.lines, s.body FROM head JOIN ${this.#schema}.snapshots AS s ON s.world = head.id
+          SELECT s.world, s.tick, s.lines, s.bytes, s.body FROM head JOIN ${this.#schema}.snapshots AS s ON s.world = head.id
           WHERE s.tick <= coalesce($2, CASE WHEN $3 THEN head.oldest END, head.newest) ORDER BY s.tick DESC LIMIT 1
         )
-        SELECT 0 AS kind, tick, epoch AS number, NULL::bytea AS body, oldest FROM head
-        UNION ALL SELECT 1, tick, lines, body, NULL FROM first
+        SELECT 0 AS kind, tick, epoch AS number, NULL::bytea AS body, oldest AS more FROM head
+        UNION ALL SELECT 1, tick, lines, body, bytes FROM first
         UNION ALL (
           SELECT 2, r.tick, NULL, r.line, NULL FROM first JOIN ${this.#schema}.rows AS r ON r.world = first.world
           WHERE r.tick > first.tick AND ($4::bigint IS NULL OR r.tick <= $4)
@@ -48,7 +49,7 @@ export class StoredWorlds {
     if (head === undefined || head['tick'] === null) return undefined
     const { place } = this.#connections
     if (first?.['kind'] !== 1) {
-      if (typeof from === 'number') throw notKept(world, from, Number(head['oldest']))
+      if (typeof from === 'number') throw notKept(world, from, Number(head['more']))
       throw corruptSnapshot(world, place, 'its snapshot is missing')
     }
     const stored = { snapshot: snapshotIn(world, place, first), rows: behind.map(rowIn) }
@@ -97,10 +98,22 @@ export class StoredWorlds {
   }
 }
 
-function snapshotIn(world: string, place: string, { body, number, tick }: SqlRow): StoredWorld['snapshot'] {
-  const lines = textIn(body).split('\n').slice(0, -1)
+function snapshotIn(world: string, place: string, { body, more, number, tick }: SqlRow): StoredWorld['snapshot'] {
+  const lines = unpacked(world, place, body, Number(more)).split('\n').slice(0, -1)
   if (lines.length === Number(number)) return { tick: Number(tick), lines }
   throw corruptSnapshot(world, place, `it has ${lines.length} lines of ${String(number)}`)
+}
+
+function unpacked(world: string, place: string, body: unknown, bytes: number): string {
+  try {
+    return body instanceof Buffer ? unpack({ body, bytes }) : ''
+  } catch (error) {
+    throw corruptSnapshot(
+      world,
+      place,
+      `it cannot be unpacked (${error instanceof Error ? error.message : String(error)})`,
+    )
+  }
 }
 
 function rowIn({ body, tick }: SqlRow): JournalRow {

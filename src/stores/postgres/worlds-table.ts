@@ -4,6 +4,7 @@ import { type LockOwner, lockedError } from '../lock-owner.ts'
 import type { WorldInfo } from '../port.ts'
 import { stateIn } from './commit-queue.ts'
 import type { Connections } from './connections.ts'
+import { pack } from './packed.ts'
 import { nameOf, placeOf, textIn, type WorldPlace } from './place.ts'
 import type { DueWorld, FleetTotals, Placement, SqlClient, SqlRow, WorkerInfo } from './port.ts'
 import { isAlive } from './presence.ts'
@@ -89,7 +90,7 @@ export class WorldsTable {
         SELECT coalesce(w.root, b.root) AS root, coalesce(w.name, b.name) AS name, w.tick, w.busy, w.wake_at, b.letters, w.quarantine,
           w.holder, l.pid, l.host, to_char(w.since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS since,
           (SELECT coalesce(sum(octet_length(line)), 0) FROM ${this.#schema}.rows WHERE world = w.id) +
-          (SELECT coalesce(sum(octet_length(body) - lines), 0) FROM ${this.#schema}.snapshots WHERE world = w.id) AS size
+          (SELECT coalesce(sum(bytes - lines), 0) FROM ${this.#schema}.snapshots WHERE world = w.id) AS size
         FROM chosen AS w
           LEFT JOIN living AS l ON l.id = w.worker
           FULL JOIN boxes AS b ON b.place = w.place
@@ -250,15 +251,11 @@ export class WorldsTable {
   async place({ isBusy, lines, root, tick, world }: Placement, client: SqlClient): Promise<boolean> {
     const at = placeOf(world, root)
     const texts = [...lines]
-    const { rows } = await client.query(`SELECT ${this.#schema}.place_world($1, $2, $3, $4, $5, $6, $7) AS is_made`, [
-      at.place,
-      at.root,
-      at.world,
-      tick,
-      isBusy,
-      texts.length,
-      Buffer.from(texts.map((line) => `${line}\n`).join('')),
-    ])
+    const { body, bytes } = pack(texts.map((line) => `${line}\n`).join(''))
+    const { rows } = await client.query(
+      `SELECT ${this.#schema}.place_world($1, $2, $3, $4, $5, $6, $7, $8) AS is_made`,
+      [at.place, at.root, at.world, tick, isBusy, texts.length, bytes, body],
+    )
     return rows[0]?.['is_made'] === true
   }
 

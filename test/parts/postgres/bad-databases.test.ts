@@ -144,6 +144,26 @@ describe('tables that are not of this version', () => {
     })
   })
 
+  it.each([
+    ["body = '\\x00ff'", /cannot be unpacked/],
+    ['bytes = 9', /cannot be unpacked/],
+    ['lines = lines + 1', /101 lines|100 lines of 101/],
+  ])('and hold a snapshot that was changed name its world: %s', async (change, why) => {
+    const schema = newSchema()
+    const store = storeIn(schema)
+    const lines = Array.from({ length: 100 }, (_, index) => `line ${index} of a snapshot`)
+    for (const world of ['a', 'b']) await (await store.open(world)).commit({ snapshot: { tick: 0, lines } })
+    const { rows } = await store.transaction((client) =>
+      client.query(`SELECT octet_length(body) AS size FROM ${schema}.snapshots`),
+    )
+    expect(Number(rows[0]?.['size'])).toBeLessThan(lines.join('').length / 2)
+    await sql(`UPDATE ${schema}.snapshots SET ${change} WHERE world = 1`)
+    const { error } = await refusal(() => store.read('a'))
+    expect(error).toMatchObject({ code: 'corrupt-snapshot', details: { world: 'a' } })
+    expect(error.message).toMatch(why)
+    expect((await store.read('b'))?.snapshot.lines).toEqual(lines)
+  })
+
   it('and lack one are named as damaged', async () => {
     const schema = newSchema()
     await storeIn(schema).list()
