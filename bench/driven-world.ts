@@ -10,6 +10,8 @@ export interface DrivenWorldOptions {
   readonly callsPerTurn: number
   readonly store?: Store
   readonly name?: string
+  readonly record?: boolean
+  readonly ticksPerSnapshot?: number
   /** What each agent has besides. */
   readonly parts?: readonly Initial[]
   /** What the model costs. */
@@ -18,7 +20,17 @@ export interface DrivenWorldOptions {
 
 /** A world of agents that wait to be spoken to, and its Runner. Each has had a turn already: nothing is done for the first time. */
 export async function driveWorld(options: DrivenWorldOptions) {
-  const { messages, agents, callsPerTurn, store, name = 'world', parts = [], prices } = options
+  const {
+    messages,
+    agents,
+    callsPerTurn,
+    store,
+    name = 'world',
+    parts = [],
+    prices,
+    record,
+    ticksPerSnapshot,
+  } = options
   let think: Think = fakeModel(0)
   const world = new World({ name, systems: standardSystems() })
   const said: Message[] = conversation(messages - 2)
@@ -30,6 +42,8 @@ export async function driveWorld(options: DrivenWorldOptions) {
     tools: [lookUpTool],
     ...(store !== undefined && { store }),
     ...(prices !== undefined && { prices }),
+    ...(record !== undefined && { record }),
+    ...(ticksPerSnapshot !== undefined && { ticksPerSnapshot }),
   })
   await runner.start()
   await Promise.all(ids.map((id) => runner.message(id, 'Hello.')))

@@ -3,6 +3,7 @@ import { cp, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { type IBasePtyForkOptions, spawn } from '@lydell/node-pty'
 import manifest from 'entia/package.json' with { type: 'json' }
 import { compare, median } from './measure.ts'
 import { readable, type Row } from './row.ts'
@@ -42,6 +43,7 @@ export async function measure(): Promise<Row[]> {
         against: `zod and openai: ${readable(withSdk.against)} ms`,
       },
       await version(folder),
+      await prompt(folder),
     ]
   } finally {
     await rm(folder, { recursive: true })
@@ -64,6 +66,39 @@ async function version(folder: string): Promise<Row> {
     limit: 1.5,
     against: `node -e 0: ${readable(median(taken.against))} ms`,
   }
+}
+
+/** From the command to the moment when its user can type, on a terminal. */
+async function prompt(folder: string): Promise<Row> {
+  const program = join(folder, 'node_modules', manifest.name, 'dist/cli.js')
+  const env = { PATH: process.env['PATH'] ?? '', HOME: folder, LANG: 'C.UTF-8', ANTHROPIC_API_KEY: 'key' }
+  const { wallMs: taken } = await compare({
+    rounds: 15,
+    warmUp: 3,
+    work: () => firstPrompt(program, { cwd: folder, env }),
+    against: () => run(process.execPath, ['--eval', '0']),
+  })
+  return {
+    name: 'entia chat, until its prompt is shown',
+    value: median(taken.work),
+    unit: 'ms',
+    limit: 300,
+    against: `node -e 0: ${readable(median(taken.against))} ms`,
+  }
+}
+
+async function firstPrompt(program: string, options: IBasePtyForkOptions): Promise<void> {
+  const terminal = spawn(process.execPath, [program], { ...options, cols: 80, rows: 24 })
+  const ended = new Promise<void>((resolve) => terminal.onExit(() => resolve()))
+  await new Promise<void>((resolve) => {
+    let written = ''
+    terminal.onData((data) => {
+      written += data
+      if (written.includes('›')) resolve()
+    })
+    void ended.then(resolve)
+  })
+  terminal.kill('SIGKILL')
 }
 
 /** Builds the package into a folder in which programs find it, and its dependencies, by name. */

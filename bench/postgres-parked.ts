@@ -31,7 +31,8 @@ export async function measure(): Promise<Row[]> {
       await fleet.world(`desk/${index}`).ask('Where is my parcel?')
       if (index >= warmUp) tookMs.push(performance.now() - before)
     }
-    const p99 = tookMs.toSorted((a, b) => a - b)[Math.floor(woken * 0.99)] ?? 0
+    tookMs.sort((a, b) => a - b)
+    const p99 = tookMs[Math.floor(woken * 0.99)] ?? 0
     const count = parked.toLocaleString('en')
     return [
       {
@@ -46,8 +47,9 @@ export async function measure(): Promise<Row[]> {
         value: median(tookMs),
         unit: 'ms',
         limit: 25,
-        against: `99 of 100 within ${readable(p99)} ms`,
+        against: `its slowest: ${readable(tookMs.at(-1) ?? 0)} ms`,
       },
+      { name: 'postgres: the same, 99 of 100 within', value: p99, unit: 'ms', limit: 150 },
     ]
   } finally {
     await fleet.close()

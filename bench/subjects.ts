@@ -21,9 +21,12 @@ export const subjects: Readonly<Record<string, () => Promise<{ readonly measure:
   worlds: () => import('./worlds.ts'), //      turns by ask, and many Worlds that take turns in few places
   'postgres-commits': () => import('./postgres-commits.ts'), // commits of worlds in Postgres, and a search
   'postgres-parked': () => import('./postgres-parked.ts'), // worlds that wait there
+  'fleet-sessions': () => import('./fleet-sessions.ts'), // sessions by worker processes
+  'fleet-tenants': () => import('./fleet-tenants.ts'), //   one tenant's flood
   tools: () => import('./tools.ts'), //        built-in tools on many files, and on a large one
   policy: () => import('./policy.ts'), //      decisions about calls of tools
   mcp: () => import('./mcp.ts'), //            calls of MCP servers, and servers that are configured
   workspace: () => import('./workspace.ts'), // a turn of an agent that keeps many results
+  'inspector-cost': () => import('./inspector-cost.ts'), // what an inspector costs the Runner that it shows
   snapshot: () => import('./snapshot.ts'), //  a world saved and restored
 }

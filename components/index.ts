@@ -1,5 +1,5 @@
 export { AgentTranscript, TranscriptDue, TranscriptWrite } from './context/agent-transcript.ts'
-export { Ancestry, SessionEnd, SlotReleased, SlotRequest, ToolCeiling } from './sessions/ancestry.ts'
+export { Ancestry, SessionEnd, SessionStopped, SlotReleased, SlotRequest, ToolCeiling } from './sessions/ancestry.ts'
 export {
   AllowanceAwaited,
   Answered,

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
-import { copyFile, mkdir, readFile, rm } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'rolldown'
+import { files as inspectorPage } from './inspector/bundled-page.ts'
 import manifest from '../package.json' with { type: 'json' }
 
 /**
@@ -14,7 +15,7 @@ const root = join(import.meta.dirname, '..')
 const folder = resolve(process.argv[2] ?? join(root, 'dist'))
 
 await rm(folder, { recursive: true, force: true })
-await Promise.all([writeScripts(), writeTokenizer(), writePrograms(), writeGrammar(), writeTypes()])
+await Promise.all([writeScripts(), writeTokenizer(), writePrograms(), writePage(), writeGrammar(), writeTypes()])
 
 async function writeScripts(): Promise<void> {
   await build({
@@ -56,9 +57,10 @@ async function writeTokenizer(): Promise<void> {
 /** Bundles what runs in a thread or process of its own, each into one file: what it loads at once is not to come with the doors. */
 async function writePrograms(): Promise<void> {
   const { '#grep-thread': thread, '#js-evaluator': evaluator } = manifest.imports
-  for (const [name, { 'entia-source': source }] of Object.entries({
-    'grep-thread': thread,
-    'js-evaluator': evaluator,
+  for (const [name, source] of Object.entries({
+    'grep-thread': thread['entia-source'],
+    'js-evaluator': evaluator['entia-source'],
+    'inspector-page': './src/inspector/built-page.ts',
   })) {
     await build({
       cwd: root,
@@ -69,6 +71,13 @@ async function writePrograms(): Promise<void> {
       logLevel: 'warn',
     })
   }
+}
+
+/** Bundles the inspector's page, which a browser loads: beside the program that serves it. */
+async function writePage(): Promise<void> {
+  const place = join(folder, 'inspector')
+  await mkdir(place, { recursive: true })
+  for (const [name, text] of await inspectorPage()) await writeFile(join(place, name), text)
 }
 
 /** Copies the grammar of shell bodies: the one file that is used of 20 MB of its package. */
@@ -92,14 +101,16 @@ function doors(): Record<string, string> {
 }
 
 /**
- * The file behind the doors that a source goes to: who imports `entia` alone loads neither simulator nor command line. The
- * version stays in the program's own file, which prints it without loading another.
+ * The file behind the doors that a source goes to: who imports `entia` alone loads neither simulator, command line nor workers of
+ * a fleet. The version stays in the program's own file, which prints it without loading another.
  */
 function partOf(source: string): string | null {
   if (source === join(root, 'package.json')) return null
+  const path = relative(root, source).replaceAll('\\', '/')
+  if (/^src\/engine\/(?:fleet|following)\//.test(path)) return `${manifest.name}-fleet`
   const [, part] =
-    /^src\/(?:(?:doors|stores)\/(?=mcp\/|matrix\/|postgres\/))?(cli|sim|vitest|mcp|matrix|postgres|runtime(?!\/(?:ask|worlds|bounded-stream)))\//.exec(
-      relative(root, source).replaceAll('\\', '/'),
+    /^src\/(?:(?:doors|stores)\/(?=mcp\/|matrix\/|postgres\/))?(cli|sim|vitest|inspector|mcp|matrix|postgres|runtime(?!\/(?:ask|worlds|bounded-stream)))\//.exec(
+      path,
     ) ?? []
   return part === undefined ? manifest.name : `${manifest.name}-${part}`
 }

@@ -3,6 +3,7 @@ import { chmod, copyFile, mkdir, mkdtemp, readFile, realpath, rm, symlink, write
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
 import { PnpmLayout } from './pnpm-layout.ts'
 import { endingOf, wrongAbout } from './printed.ts'
 import manifest from '../package.json' with { type: 'json' }
@@ -62,8 +63,8 @@ function refuse(door, file, heavy) {
   const found = sources.filter((path) => heavy.test(path))
   if (found.length > 0) throw new Error('import ' + door + ' loads ' + found.join(', '))
 }
-refuse('entia', 'entia', /src\\/(cli|sim|vitest|doors\\/(mcp|matrix|postgres)|stores\\/postgres|runtime\\/(chat|config|models|policy|tools))\\//)
-refuse('entia/runtime', 'entia-runtime', /src\\/(cli|sim|vitest|doors\\/(mcp|matrix|postgres)|stores\\/postgres)\\//)
+refuse('entia', 'entia', /src\\/(cli|inspector|sim|vitest|doors\\/(mcp|matrix|postgres)|stores\\/postgres|runtime\\/(chat|config|models|policy|tools))\\//)
+refuse('entia/runtime', 'entia-runtime', /src\\/(cli|inspector|sim|vitest|doors\\/(mcp|matrix|postgres)|stores\\/postgres)\\//)
 `
 
 /** That the package names the Node which this runs on as the lowest. */
@@ -73,6 +74,9 @@ if ('>=' + node.replace(/\\.0$/, '') !== '${manifest.engines.node}') {
   throw new Error("engines.node is '${manifest.engines.node}', and scripts/lowest-node has " + node + ': name the same one in both.')
 }
 `
+
+/** By gzip. */
+const maxPageBytes = 150_000
 
 const options = {
   strict: true,
@@ -107,6 +111,7 @@ try {
   await check('what entia loads is light', process.execPath, '--input-type=module', '--eval', lightDoor)
   await check('the tokenizer is found at its first use', process.execPath, join(folder, 'counter.mjs'))
   await check('code of a model runs', process.execPath, join(folder, 'evaluator.mjs'))
+  await checkPage()
   const program = join(folder, 'node_modules/.bin', manifest.name)
   await check('the program tells what it can do', program, '--help')
   await check('the program knows the stored chats', program, 'sessions', 'list', '--all')
@@ -143,6 +148,22 @@ async function pack(): Promise<string> {
   const [packed] = JSON.parse(stdout) as readonly { readonly filename: string }[]
   if (packed === undefined) throw new Error('npm pack has packed nothing.')
   return join(folder, packed.filename)
+}
+
+/** The page of the inspector is there, whole, and small enough to be sent at once. */
+async function checkPage(): Promise<void> {
+  const place = join(folder, 'node_modules', manifest.name, 'dist/inspector')
+  let bytes = 0
+  for (const name of ['index.html', 'page.js', 'page.css']) {
+    const text = await readFile(join(place, name))
+    if (text.length === 0) throw new Error(`dist/inspector/${name} is empty.`)
+    bytes += gzipSync(text).length
+  }
+  if (bytes > maxPageBytes)
+    throw new Error(
+      `dist/inspector must have at most ${maxPageBytes} bytes by gzip, got ${bytes}: see what the page has come to import.`,
+    )
+  console.log(`✓ the page of the inspector is small: ${(bytes / 1_000).toFixed(0)} kB by gzip`)
 }
 
 /** Lays out a project that has the package, its dependencies and a program; no registry is asked. */
@@ -207,7 +228,7 @@ async function linkProgram(home: string): Promise<void> {
 async function checkExample(name: string): Promise<void> {
   await copyFile(join(root, 'examples', name), join(folder, name))
   const { said } = await endingOf(join('examples', name))
-  tell(`${name} prints what it says`, await wrongAbout(name, said, folder))
+  tell(`${name} prints what it says`, await wrongAbout(name, said, { cwd: folder }))
 }
 
 /** The README's first program, in a project where pnpm has installed what the README says, and nothing else. */
@@ -222,7 +243,7 @@ async function checkUnderPnpm(): Promise<void> {
   const files = { 'package.json': { type: 'module' }, 'tsconfig.json': { compilerOptions: byNode, files: ['sums.ts'] } }
   for (const [name, json] of Object.entries(files)) await writeFile(join(project, name), JSON.stringify(json))
   await writeFile(join(project, 'sums.ts'), program)
-  tell("the README's program runs under pnpm", await wrongAbout('sums.ts', printed.trim(), project))
+  tell("the README's program runs under pnpm", await wrongAbout('sums.ts', printed.trim(), { cwd: project }))
   await check("the README's program can be typed under pnpm", bin('tsc'), '-p', project)
 }
 

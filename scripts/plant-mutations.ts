@@ -49,15 +49,16 @@ else console.log(table(rows))
 if (missed.length > 0) process.exitCode = 1
 
 async function tried(mutation: Mutation, label: string): Promise<Row> {
-  const { bug, name } = mutation
+  const { bug, name, processes = 1 } = mutation
   const beganMs = performance.now()
   const takeOut = await copy.plant(mutation)
-  const end = await swept([1, seeds, ...(story === undefined ? [] : [story])], label)
+  const end = await swept([1, seeds, processes, ...(story === undefined ? [] : [story])], label)
   await takeOut()
   const seconds = (performance.now() - beganMs) / 1_000
   if (end.type !== 'broken') return { name, bug, seconds }
   const { law, message, seed } = end
-  const without = end.story === '' ? { type: 'kept' } : await swept([seed, seed, end.story], `${label}, taken out`)
+  const without =
+    end.story === '' ? { type: 'kept' } : await swept([seed, seed, processes, end.story], `${label}, taken out`)
   if (without.type === 'broken') {
     throw new Error(
       `Story ${end.story} breaks a law under seed ${seed} without any mutation: run npm run test:sim first.`,

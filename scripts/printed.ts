@@ -10,31 +10,44 @@ const timeoutMs = 60_000
 /** What was compiled for one program serves all that come after it. */
 const cache = join(root, 'node_modules/.cache/programs')
 
+export interface Ending {
+  readonly kind?: string
+  readonly said?: string
+  /** What it is started with. */
+  readonly options: readonly string[]
+}
+
 /** What the comment at the end of an example says: what it prints, or why it is not run. */
-export async function endingOf(path: string): Promise<{ readonly kind?: string; readonly said?: string }> {
+export async function endingOf(path: string): Promise<Ending> {
   const source = await readFile(join(root, path), 'utf8')
-  const [, kind, said] = /\/\*\s*(Prints|Not run):\s*((?:(?!\*\/).)*?)\s*\*\/\s*$/s.exec(source) ?? []
-  return { ...(kind !== undefined && { kind }), ...(said !== undefined && { said }) }
+  const ending = /\/\*\s*(Prints|Not run)(?: with ([^:\n]*))?:\s*((?:(?!\*\/).)*?)\s*\*\/\s*$/s
+  const [, kind, options = '', said] = ending.exec(source) ?? []
+  const words = options.split(' ').filter((word) => word !== '')
+  return { options: words, ...(kind !== undefined && { kind }), ...(said !== undefined && { said }) }
 }
 
 /**
  * Runs a program from its sources, with no key of a model provider at hand, and compares what it prints
  * with what it is said to print, where `…` stands for anything within a line. Gives what is wrong, or nothing.
  *
- * @param cwd where it runs. @default the project, with its packages' sources
+ * @param options `cwd`: where it runs. @default the project, with its packages' sources; `options`: of its command line. @default none
  */
 export async function wrongAbout(
   path: string,
   expected: string | undefined,
-  cwd?: string,
+  { cwd, options = [] }: { readonly cwd?: string; readonly options?: readonly string[] } = {},
 ): Promise<string | undefined> {
   const environment = Object.entries(process.env).filter(([name]) => !/(API|AUTH)_(KEY|TOKEN)$/.test(name))
-  const child = spawn(process.execPath, [...(cwd === undefined ? ['--conditions=entia-source'] : []), path], {
-    cwd: cwd ?? root,
-    env: { ...Object.fromEntries(environment), NO_COLOR: '1', NODE_COMPILE_CACHE: cache },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: timeoutMs,
-  })
+  const child = spawn(
+    process.execPath,
+    [...(cwd === undefined ? ['--conditions=entia-source'] : []), path, ...options],
+    {
+      cwd: cwd ?? root,
+      env: { ...Object.fromEntries(environment), NO_COLOR: '1', NODE_COMPILE_CACHE: cache },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: timeoutMs,
+    },
+  )
   const ended = new Promise<number | string>((resolve, reject) => {
     child.once('error', reject)
     child.once('close', (code, signal) => resolve(code ?? `${signal} (it has ${timeoutMs / 1000} s)`))

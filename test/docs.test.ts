@@ -34,7 +34,8 @@ describe('a link', () => {
     const [list] = JSON.parse(stdout) as readonly { readonly files: readonly { readonly path: string }[] }[]
     const files = (list?.files ?? []).map(({ path }) => path)
     packed = new Set(files.flatMap((path) => [path, ...foldersOf(path)]))
-  })
+    // npm takes its time where many processes run.
+  }, 60_000)
 
   it.for(pages)('in %s leads to a file of the project and of the package', (page) => {
     const dead = linksOf(page).filter(({ path }) => !exists(path) || !packed.has(path))

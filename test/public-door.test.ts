@@ -187,6 +187,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'SeenInputs',
     'SessionEnd',
     'SessionQuery',
+    'SessionStopped',
     'SessionTexts',
     'Settling',
     'SharedBlock',
@@ -279,6 +280,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'replaySaved',
     'reportOf',
     'saveRecording',
+    'saveRun',
     'service',
     'setIn',
     'shrink',
@@ -355,6 +357,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   ],
   'entia/postgres': ['defineFleet', 'fleetDefaults', 'postgresStore', 'postgresStoreDefaults'],
   'entia/vitest': ['worldMatchers'],
+  'entia/inspector': ['CopyingSource', 'LivingSource', 'RunSource', 'StoreSource', 'inspect', 'inspectorHandler'],
 }
 
 /** Names that `entia` still has besides, by the doors that they moved to. */

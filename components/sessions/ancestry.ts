@@ -21,6 +21,9 @@ export const SessionEnd = defineComponent('SessionEnd', () =>
   ]),
 )
 
+/** The session of this agent was stopped from above: it does not go on, unless another session resumes it. */
+export const SessionStopped = defineTag('SessionStopped')
+
 /** The agent waits for its sessions and has released its slot: it begins nothing without a new one. */
 export const SlotReleased = defineTag('SlotReleased')
 

@@ -28,9 +28,9 @@ export const engineMutations: readonly Mutation[] = [
     name: 'effects-begin-before-commit',
     bug: 'effects of a tick begin before it is written down',
     file: 'src/engine/loop/tick-loop.ts',
-    before: '      await this.#commit(journal, step, lettersOf(intake))\n      this.#parts.ticked?.(step)\n',
+    before: '      await this.#commit(journal, step, lettersOf(intake))\n      this.#parts.ticked?.()?.(step)\n',
     after:
-      '      this.#parts.pump.follow()\n      await this.#commit(journal, step, lettersOf(intake))\n      this.#parts.ticked?.(step)\n',
+      '      this.#parts.pump.follow()\n      await this.#commit(journal, step, lettersOf(intake))\n      this.#parts.ticked?.()?.(step)\n',
   },
   {
     name: 'commit-not-tried-again',
@@ -43,7 +43,7 @@ export const engineMutations: readonly Mutation[] = [
     name: 'once-begins-unmarked',
     bug: 'a once effect begins before the world says that it is running',
     file: 'src/engine/effects/pump.ts',
-    before: "    if (order.restart !== 'once') this.#begin(",
+    before: '    if (!job.isOnce) this.#begin(',
     after: "    if (order.restart !== 'resumable') this.#begin(",
   },
   {

@@ -8,4 +8,6 @@ export interface Mutation {
   /** Stands in the file exactly once. */
   readonly before: string
   readonly after: string
+  /** How many processes tell the stories that are to find it. @default 1 */
+  readonly processes?: number
 }

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { simulate, type SimulateOptions } from 'entia/sim'
+import { everyFleetFault, toldByFleets } from '../../test/stories/told/every-fault.ts'
 
 /** What a sweep says to the process that has started it. */
 export type SweepNews =
@@ -21,12 +22,12 @@ export type SweepNews =
  * Tells all stories of `test/stories` below the working folder under seed after seed, until a law is broken. Started by
  * `plant-mutations.ts` in a copy of the sources.
  *
- *     sweep-stories.ts FIRST LAST [STORY]
+ *     sweep-stories.ts FIRST LAST PROCESSES [STORY]
  */
 /** A busy machine is no bug. */
 const bounds = { maxStallMs: 30_000 }
 
-const [first = '1', last = first, only] = process.argv.slice(2)
+const [first = '1', last = first, processes = '1', only] = process.argv.slice(2)
 const stories = await loadStories(only)
 if (stories.size === 0) throw new Error(`There is no story ${only} in test/stories/told.`)
 await tell({ type: 'loaded', stories: [...stories.keys()] })
@@ -51,7 +52,10 @@ async function loadStories(name: string | undefined): Promise<ReadonlyMap<string
   for (const file of readdirSync(folder).toSorted()) {
     const story = file.replace(/\.ts$/, '')
     const { default: told } = (await import(pathToFileURL(join(folder, file)).href)) as { default?: SimulateOptions }
-    if (typeof told?.world === 'function' && (name === undefined || name === story)) found.set(story, told)
+    if (typeof told?.world !== 'function' || (name !== undefined && name !== story)) continue
+    if (processes === '1') found.set(story, told)
+    else if (toldByFleets.has(story))
+      found.set(story, { ...told, processes: Number(processes), faults: everyFleetFault })
   }
   return found
 }

@@ -4,9 +4,14 @@ import { join } from 'node:path'
 import { spawn } from '@lydell/node-pty'
 import { coder, slugProject } from '../../test/parts/terminal/coder.ts'
 import { startAnthropicServer } from '../../test/servers/anthropic-server.ts'
+import { inspectorPictures } from './inspector-pictures.ts'
 import { terminalPicture } from './terminal-picture.ts'
 
-/** Makes the pictures of docs/images: the program on a real terminal, its model a script behind a real server. */
+/**
+ * Makes the pictures of docs/images: the program on a real terminal, its model a script behind a real server; and each view of
+ * the inspector in a real browser. With a word, such as `inspector`, only those.
+ */
+const [, , only = ''] = process.argv
 const root = join(import.meta.dirname, '../..')
 const size = { columns: 84, rows: 60 }
 const images = join(root, 'docs/images')
@@ -59,4 +64,5 @@ function plain(written: string): string {
 }
 
 await mkdir(images, { recursive: true })
-await writeFile(join(images, 'chat.svg'), await terminalPicture(await chat(), size))
+if ('chat'.includes(only)) await writeFile(join(images, 'chat.svg'), await terminalPicture(await chat(), size))
+if ('inspector'.includes(only)) await inspectorPictures(images)

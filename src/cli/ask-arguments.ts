@@ -13,6 +13,8 @@ export interface AskArguments {
   readonly resume: boolean
   readonly data: string
   readonly fast: boolean
+  /** Serves the inspector of the run. */
+  readonly inspect: boolean
   readonly json: boolean
   readonly help: boolean
   /** What the options set of the configuration. */
@@ -21,7 +23,7 @@ export interface AskArguments {
 
 export const defaultData = '.entia'
 
-export const askHelp = `Asks a question about the files of a folder. A lead gives each part of it to a
+export const askHelp = `Ask a question about the files of a folder. A lead gives each part of it to a
 researcher, sleeps until they are done, and reports what they found.
 
   entia ask                           ask about this project's docs and examples
@@ -39,6 +41,8 @@ In the repository of entia, use npm start -- instead of entia ask.
   --resume            continue the newest unfinished run
   --data FOLDER       where runs are stored (default: ${defaultData})
   --fast              no pauses between the steps of the script
+  --inspect           serve a page that shows the run, and print its link; all
+                      ticks of the run are kept
   --json              print one JSON object per line; events of sessions have
                       a path of session ids
   --help              show this help
@@ -62,6 +66,7 @@ export function askArguments(argv: readonly string[]): AskArguments {
     resume: { type: 'boolean' },
     data: { type: 'string' },
     fast: { type: 'boolean' },
+    inspect: { type: 'boolean' },
     json: { type: 'boolean' },
     help: { type: 'boolean', short: 'h' },
     ...contextFlags,
@@ -72,7 +77,16 @@ export function askArguments(argv: readonly string[]): AskArguments {
       `Name one folder, got ${positionals.length}: ${positionals.join(', ')}. Write a question after --question.`,
     )
   }
-  const { question, model, data = defaultData, resume = false, fast = false, json = false, help = false } = values
+  const {
+    question,
+    model,
+    data = defaultData,
+    resume = false,
+    fast = false,
+    inspect = false,
+    json = false,
+    help = false,
+  } = values
   for (const [name, value] of Object.entries({ folder, question, model, data })) {
     if (value?.trim() === '')
       throw new UsageError(`${name === 'folder' ? 'The folder' : `--${name}`} must not be empty.`)
@@ -82,7 +96,7 @@ export function askArguments(argv: readonly string[]): AskArguments {
   if (resume && given.length > 0) {
     throw new UsageError(`--resume continues an earlier run: leave out ${given.join(' and ')}.`)
   }
-  return { folder, question, model, resume, data, fast, json, help, flags: flagLayer(values) }
+  return { folder, question, model, resume, data, fast, inspect, json, help, flags: flagLayer(values) }
 }
 
 export function questionOf({ folder, question }: Pick<AskArguments, 'folder' | 'question'>): Question & {

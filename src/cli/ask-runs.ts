@@ -41,6 +41,8 @@ export interface OpenRun extends AskRun {
 export interface RunOptions {
   readonly store: Store
   readonly isPaced: boolean
+  /** All ticks are kept. */
+  readonly record: boolean
   /** A resumed run takes only the prices from it. */
   readonly config: Config
 }
@@ -92,13 +94,14 @@ export function isFinished({ world, agent }: AskRun): boolean {
 async function opened(
   name: string,
   { tools, model }: { readonly tools: readonly Tool[]; readonly model: string },
-  { store, isPaced, config }: RunOptions,
+  { store, isPaced, record, config }: RunOptions,
   create?: () => World,
 ): Promise<OpenRun> {
   const isScripted = model === scriptedModel
   const options: OpenRunnerOptions = {
     store,
     name,
+    record,
     ...restoring,
     models: { scripted: readerModel({ isPaced }) },
     prices: config.context.prices,

@@ -29,7 +29,7 @@ export type AskEnd =
 /** Asks a lead and its researchers about a folder, or resumes that, and shows it. */
 export async function ask(options: AskOptions, view: View): Promise<AskEnd> {
   const store = sqliteStore({ folder: options.data })
-  const runOptions: RunOptions = { store, isPaced: !options.fast, config: options.config }
+  const runOptions: RunOptions = { store, isPaced: !options.fast, record: options.inspect, config: options.config }
   try {
     return await (options.resume ? goOn(options, runOptions, view) : begin(options, runOptions, view))
   } finally {
@@ -67,7 +67,21 @@ async function goOn(options: AskOptions, runOptions: RunOptions, view: View): Pr
   return drive(run, options, runOptions, view)
 }
 
+/** Drives a run; with `--inspect` its page is there until the run ends. */
 async function drive(run: OpenRun, options: AskOptions, runOptions: RunOptions, view: View): Promise<AskEnd> {
+  if (!options.inspect) return driven(run, options, runOptions, view)
+  const { inspect } = await import('../inspector/index.ts')
+  const page = await inspect(run.runner, { actions: true })
+  options.notices.write(`entia: the inspector is at ${page.url}\n`)
+  try {
+    return await driven(run, options, runOptions, view)
+  } finally {
+    await page.close()
+    options.notices.write(`entia: to look at the run again: entia inspect ${options.data} ${run.name}\n`)
+  }
+}
+
+async function driven(run: OpenRun, options: AskOptions, runOptions: RunOptions, view: View): Promise<AskEnd> {
   const { runner } = run
   const { signal, resumeBy } = options
   const stop = (): void => void runner.stop()

@@ -8,10 +8,10 @@ import { keyOf } from '../runtime/models/known-providers.ts'
 import { didYouMean } from '../world/near-names.ts'
 import { parsedWords, UsageError } from './parsed-words.ts'
 
-const configHelp = `The configuration files, and where they lie.
+const configHelp = `Check the configuration, or show where it lies.
 
-  entia config check       read them, and say what is wrong or ignored
-  entia config path        where files and folders are
+  entia config check       read the files, and show what is wrong or ignored
+  entia config path        show where files and folders are
 
   --cwd FOLDER        the project (default: this folder)
   --json              print one JSON object

@@ -14,28 +14,28 @@ import type { Interruption } from './interruption.ts'
 import { parsedWords, UsageError, wholeNumber } from './parsed-words.ts'
 import { typedSecret } from './typed-secret.ts'
 
-const matrixHelp = `An agent in Matrix rooms: an account that answers what its users say there.
+const matrixHelp = `Have an agent answer in Matrix rooms what its users say there.
 
   entia matrix configure       log in, join a room, and write matrix.json
   entia matrix run             answer until it is stopped, one chat a room
   entia matrix poll            answer what is new, once; for a timer
   entia matrix send TEXT       say something; - reads it from what is piped in
-  entia matrix flush           have the running bot archive its chats as Markdown
+  entia matrix flush           have the running bot archive its chats
 
 configure asks on a terminal for what these leave out:
 
   --server URL        the homeserver, such as https://matrix.example.org
   --user NAME         the account of the agent
   --room ROOM         id or alias of a room without encryption
-  --users LIST        ids of those who are answered: @ada:example.org,@eve:example.org
-  --approvers LIST    ids of those whose 👍 lets a tool call run (default: none)
+  --users LIST        answer these users: @ada:example.org,@eve:example.org
+  --approvers LIST    let a 👍 of these run a tool call (default: none)
   --auto-approve-asks let calls run that need a yes, except with personal data
   --no-store-password do not keep the password to log in again
   --password-stdin    read the password from what is piped in
   --provider, --model, --tools         as in entia --help; kept in matrix.json
 
-The password is asked for on the terminal, or read from ENTIA_MATRIX_PASSWORD. It
-is no option, because other users of a machine see the options of programs.
+The password is asked for on the terminal, or read from ENTIA_MATRIX_PASSWORD.
+It is no option, because other users of a machine see the options of programs.
 
 run and poll:
 
@@ -54,7 +54,8 @@ send:
   --json              configure, poll, send: print one JSON object
   --help              show this help
 
-Exit codes: 0 done, 1 failed, 2 wrong arguments or configuration, 130 interrupted.
+Exit codes: 0 done, 1 failed, 2 wrong arguments or configuration,
+130 interrupted.
 `
 
 export interface MatrixPlace {

@@ -10,12 +10,12 @@ import { didYouMean } from '../world/near-names.ts'
 import type { ConfigPlace } from './config-command.ts'
 import { parsedWords, UsageError } from './parsed-words.ts'
 
-const mcpHelp = `The MCP servers of your configuration (mcp.servers in config.json).
+const mcpHelp = `Look after the MCP servers of your configuration (mcp.servers in config.json).
 
-  entia mcp list           connect each, and say what it offers
+  entia mcp list           connect to each, and show what it offers
   entia mcp login NAME     sign in to a server on the network
   entia mcp logout NAME    forget that sign-in
-  entia mcp accept NAME    let permissions count again for tools of it that changed
+  entia mcp accept NAME    let permissions count again for tools that changed
 
   --cwd FOLDER        the project (default: this folder)
   --json              print one JSON object (list)

@@ -24,6 +24,7 @@ const commands: Readonly<Record<string, Command>> = {
   sim: simCommand,
   replay: replayCommand,
   worlds: worldsCommand,
+  inspect: inspectCommand,
   worker: workerCommand,
   workers: workersCommand,
   queue: queueCommand,
@@ -43,12 +44,12 @@ const usageCodes: ReadonlySet<string> = new Set([
 export async function main(): Promise<number | undefined> {
   // V8 takes 500 MB, once, to optimize the lexer of the shell grammar, which is as fast without.
   for (const flag of ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering']) setFlagsFromString(flag)
-  const [run, words] = chosenCommand(argv.slice(2))
+  const { run, words, name } = chosenCommand(argv.slice(2))
   try {
     return await run(words)
   } catch (error) {
     if (error instanceof UsageError) {
-      stderr.write(`entia: ${error.message} See --help.\n`)
+      stderr.write(`entia: ${error.message} See ${['entia', name, '--help'].filter(Boolean).join(' ')}.\n`)
       return 2
     }
     if (!(error instanceof EntiaError)) throw error
@@ -63,6 +64,7 @@ export async function main(): Promise<number | undefined> {
       run === serveCommand ||
       run === matrixCommand ||
       run === worldsCommand ||
+      run === inspectCommand ||
       run === workerCommand ||
       run === workersCommand ||
       run === queueCommand
@@ -78,13 +80,23 @@ async function errorText(error: EntiaError, run: Command): Promise<string> {
   return modelAdvice(error)
 }
 
-function chosenCommand([first, ...words]: readonly string[]): readonly [Command, readonly string[]] {
-  if (first === undefined) return [chatCommand, []]
+interface Chosen {
+  readonly run: Command
+  readonly words: readonly string[]
+  /** What its help is found by; empty for that of the program. */
+  readonly name: string
+}
+
+function chosenCommand([first, ...words]: readonly string[]): Chosen {
+  if (first === undefined) return { run: chatCommand, words, name: '' }
   const all = [first, ...words]
-  if (first.startsWith('-'))
-    return [all.some((word) => /^(-p|--print|--output)/.test(word)) ? runCommand : chatCommand, all]
+  if (first.startsWith('-')) {
+    const isRun = all.some((word) => /^(-p|--print|--output)/.test(word))
+    return isRun ? { run: runCommand, words: all, name: 'run' } : { run: chatCommand, words: all, name: '' }
+  }
   const known = Object.hasOwn(commands, first) ? commands[first] : undefined
-  return known === undefined ? [() => Promise.reject(unknownCommand(first)), words] : [known, words]
+  if (known === undefined) return { run: () => Promise.reject(unknownCommand(first)), words, name: '' }
+  return { run: known, words, name: first }
 }
 
 function unknownCommand(name: string): UsageError {
@@ -193,6 +205,14 @@ async function worldsCommand(words: readonly string[]): Promise<number> {
   quietenExperiments()
   const { worldsCommand: looked } = await import('./worlds/worlds-command.ts')
   return looked(words, { environment, cwd: process.cwd(), stdout })
+}
+
+async function inspectCommand(words: readonly string[]): Promise<number> {
+  quietenExperiments()
+  const { inspectCommand: inspected } = await import('./inspect-command.ts')
+  const exitCode = await inspected(words, { environment, cwd: process.cwd(), stdout, interruption })
+  // What a copy began and does not stop must not keep the program.
+  return process.exit(exitCode)
 }
 
 async function workerCommand(words: readonly string[]): Promise<number> {

@@ -3,17 +3,17 @@ import type { Interruption } from './interruption.ts'
 import { namesIn } from './chat/chat-arguments.ts'
 import { parsedWords, UsageError } from './parsed-words.ts'
 
-const serveHelp = `Offers the tools of Entia to MCP clients: other agents, editors, programs.
+const serveHelp = `Offer the tools of Entia to MCP clients: other agents, editors, programs.
 
   entia serve                  on standard input and output
   entia serve --port 8808      by HTTP, at http://127.0.0.1:8808/mcp
 
-  --port N            HTTP at this port; 0 takes a free one
-  --host NAME         where it listens (default: 127.0.0.1)
-  --tools LIST        names and categories, such as file,git (default: all)
-  --allow LIST        tools that run without being asked about
+  --port N            serve HTTP at this port; 0 takes a free one
+  --host NAME         listen at this address (default: 127.0.0.1)
+  --tools LIST        offer these: names and categories (default: all)
+  --allow LIST        let these tools run without asking
   --expose-subagents  offer subagents as tools; what they spend has a cap
-  --cwd FOLDER        folder to work in (default: this one); no call leaves it
+  --cwd FOLDER        work in this folder (default: this one); no call leaves it
   --provider NAME     for chat and subagents: anthropic, openai, moonshot, …
   --model NAME        model of the provider, or PROVIDER/NAME
   --help              show this help

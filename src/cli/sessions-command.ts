@@ -8,12 +8,12 @@ import { messageText, type Spoken } from './message-text.ts'
 import { parsedWords, UsageError } from './parsed-words.ts'
 import { tableLines } from './table-lines.ts'
 
-const sessionsHelp = `Chats that are stored.
+const sessionsHelp = `Look at stored chats, and remove them.
 
-  entia sessions list            those of this folder, the latest first
-  entia sessions list --all      those of all folders
-  entia sessions show KEY        what was said
-  entia sessions remove KEY...   removes them
+  entia sessions list            list those of this folder, the latest first
+  entia sessions list --all      list those of all folders
+  entia sessions show KEY        show what was said
+  entia sessions remove KEY...   remove them
 
 KEY may be the beginning of a key. --json prints one JSON object a line.
 To continue a chat: entia --resume KEY
@@ -59,8 +59,8 @@ async function list(
   if (isJson) for (const session of shown) stdout.write(`${JSON.stringify(session)}\n`)
   else if (shown.length > 0) stdout.write(`${rowsOf(shown, isAll).join('\n')}\n`)
   else {
-    const others = all.length === 0 ? '' : ` ${all.length} of other folders: entia sessions list --all`
-    stdout.write(`There is no stored chat${isAll ? '' : ' of this folder'}.${others}\n`)
+    const others = all.length === 0 ? '' : ` ${all.length} in other folders: entia sessions list --all`
+    stdout.write(`There is no stored chat${isAll ? '' : ' in this folder'}.${others}\n`)
   }
   return 0
 }

@@ -12,9 +12,10 @@ import type { Interruption } from './interruption.ts'
 import { parsedWords, UsageError } from './parsed-words.ts'
 import { skillLines } from './skill-lines.ts'
 
-const skillsHelp = `Skills: folders with instructions that an agent reads when a task needs them.
+const skillsHelp = `Manage skills: folders with instructions that an agent reads when a task needs
+them.
 
-  entia skills list                those of this folder and your own
+  entia skills list                list those of this folder and your own
   entia skills install SOURCE      copy one from a folder or a git repository
   entia skills remove NAME...      remove installed ones
   entia skills test NAME|FOLDER    run a skill's tests (*.test.js, *.test.mjs)

@@ -16,9 +16,13 @@ export type {
   SharedStore,
   Store,
   StoredWorld,
+  StreamedText,
+  Streams,
   TranscriptHit,
   TranscriptLine,
   WorldInfo,
   WorldJournal,
+  WorldName,
+  WrittenText,
 } from '../stores/port.ts'
 export { sqliteStore, sqliteStoreDefaults, type SqliteStoreOptions } from '../stores/sqlite.ts'

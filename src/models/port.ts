@@ -1,4 +1,4 @@
-import type { JsonObject } from '../world/json.ts'
+import type { Json, JsonObject } from '../world/json.ts'
 import type { LogView } from '../world/log-view.ts'
 import type { Failure, RetryPolicy } from '../protocol/failure.ts'
 import type { AssistantMessage, Message } from '../protocol/message.ts'
@@ -65,6 +65,16 @@ export interface ModelContext {
   readonly sleep: (durationMs: number) => Promise<void>
 }
 
+/** A request as it would go out, without keys. */
+export interface WireRequest {
+  readonly url: string
+  /** That hold no key. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Headers with keys: the environment variable in place of each, as `Bearer $OPENAI_API_KEY`. */
+  readonly keys: Readonly<Record<string, string>>
+  readonly body: Json
+}
+
 /** How a model call ended: a reply, or a failure. */
 export type ModelOutcome =
   | { readonly ok: true; readonly value: ModelReply }
@@ -86,6 +96,8 @@ export interface ModelProvider {
   /** Runs in this process: no price list knows its models, unless its name is a real provider's. @default false */
   readonly isInProcess?: boolean | undefined
   call(request: ModelRequest, context: ModelContext): Promise<ModelOutcome>
+  /** A request in the provider's own form, for people who look; nothing is sent. Absent or `undefined`: it has none. */
+  readonly wire?: ((request: ModelRequest) => Promise<WireRequest | undefined>) | undefined
   /** Lists available models, if the provider can. */
   readonly models?: ((signal?: AbortSignal) => Promise<readonly string[]>) | undefined
 }

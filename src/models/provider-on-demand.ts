@@ -9,6 +9,7 @@ export function providerOnDemand(load: () => Promise<ModelProvider>, known: Know
   return {
     ...known,
     call: async (request, context) => (await loaded()).call(request, context),
+    wire: async (request) => (await loaded()).wire?.(request),
     models: async (signal) => (await (await loaded()).models?.(signal)) ?? [],
   }
 }

@@ -11,6 +11,14 @@ const publicHeader = /^(accept|accept-language|anthropic-beta|anthropic-version|
 
 const publicParameter = /version$/i
 
+export function isPublicHeader(name: string): boolean {
+  return publicHeader.test(name)
+}
+
+export function isPublicParameter(name: string): boolean {
+  return publicParameter.test(name)
+}
+
 export interface Credentials {
   readonly apiKey?: string | undefined
   readonly baseURL?: string | undefined

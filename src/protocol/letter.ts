@@ -25,7 +25,8 @@ export const SessionNews = lazily(() =>
       /** Turns of it are still being archived. */
       isArchiving: z.literal(true).optional(),
       marks: PolicyMarks().optional(),
-      usage: SessionUsage(),
+      /** Absent: it was given up, and what it has spent is in its World. */
+      usage: SessionUsage().optional(),
     }),
     /** It was stopped, as it was told to. */
     z.strictObject({ kind: z.literal('stopped'), usage: SessionUsage() }),

@@ -158,7 +158,7 @@ const usualOptions = ['world', 'models', 'tools', 'services', 'users', 'laws']
 const maxLawChars = 60
 
 /** A vitest test that reproduces the run, complete except for the options only the program has. */
-function pastedTest(
+export function pastedTest(
   seed: number,
   law: string,
   { faults, latencyMs }: Pick<ShrunkCase, 'faults' | 'latencyMs'>,

@@ -5,6 +5,7 @@ import {
   type Fault,
   type FaultName,
   type FaultRates,
+  faultNames,
   type FaultSite,
   ratesAt,
 } from './fault.ts'
@@ -16,6 +17,13 @@ const lasting: { readonly [N in FaultName]?: Range } = {
   'delivery.late': [1_000, 30_000],
   'delivery.reordered': [1, 2_000],
   'store.full': [100, 3_000],
+  'process.pause': [500, 40_000],
+  'net.cut': [100, 40_000],
+  'net.unknown': [10, 5_000],
+  'net.late': [50, 5_000],
+  'dispatch.late': [100, 20_000],
+  // From an hour behind to an hour ahead.
+  'clock.skew': [0, 7_200_000],
 }
 
 /**
@@ -29,6 +37,8 @@ export class FaultPlan {
   readonly #counts = new Map<string, Map<string, number>>()
   readonly #bySite = new Map<FaultSite, readonly (readonly [FaultName, number])[]>()
   readonly #struck: Fault[] = []
+  /** No drawn fault strikes: whether a run has come to rest is judged on a healed net. */
+  isQuiet = false
 
   /** @throws `invalid-argument` */
   constructor(chance: Chance, faults: FaultRates | readonly Fault[]) {
@@ -39,7 +49,7 @@ export class FaultPlan {
       checkFault(fault)
       this.#listed.set(fault.at, [...(this.#listed.get(fault.at) ?? []), fault])
     }
-    for (const site of ['model', 'tool', 'delivery', 'store', 'crash', 'users'] as const) {
+    for (const site of Object.keys(faultNames) as FaultSite[]) {
       if (this.#rates !== undefined) this.#bySite.set(site, ratesAt(this.#rates, site))
     }
   }
@@ -91,7 +101,7 @@ export class FaultPlan {
 
   #drawn(site: FaultSite, at: string): Fault | undefined {
     const rates = this.#bySite.get(site) ?? []
-    if (rates.length === 0) return undefined
+    if (rates.length === 0 || this.isQuiet) return undefined
     // `people` is the old name of `users`; keeping it here keeps old seeds reproducible.
     let left = this.#chance.of(`${site === 'users' ? 'people' : site} fault at ${at}`)
     for (const [what, rate] of rates) {

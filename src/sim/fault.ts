@@ -39,10 +39,32 @@ export const faultNames = {
     'cancel', //    stops an agent
     'approval', //  answers an open approval
   ],
+  /** One of several processes, at a commit or a call of its to what they share. */
+  process: [
+    'pause', //    it stands still for a while, as after SIGSTOP
+    'suspect', //  it is thought dead although it lives, and what it holds is given away
+    'deploy', //   it is ended in an orderly way, and replaced by one whose tools have changed
+  ],
+  /** The way of one of several processes to what they share. */
+  net: [
+    'cut', //      its calls neither fail nor answer for a while
+    'unknown', //  a call was done, and its reply is lost
+    'late', //     the process dies, and the call it has made is done after its connection is gone
+  ],
+  /** News of letters and of the line. */
+  notify: ['lost'],
+  /** A session that is given to a worker. */
+  dispatch: [
+    'twice', //  it is given to one more, although it is held
+    'late', //   the worker learns of it after a while
+  ],
+  /** A process that starts: its clocks are off, and run at another rate. */
+  clock: ['skew'],
 } as const
 
 /** Where in the engine a fault can strike. */
 export type FaultSite = keyof typeof faultNames
+
 type NameAt = { [S in FaultSite]: `${S}.${(typeof faultNames)[S][number]}` }
 /** The faults that a simulation injects. */
 export type FaultName = NameAt[FaultSite]

@@ -2,7 +2,10 @@ export { assertLawful, reportOf } from './sweep.ts'
 export type { Range } from './chance.ts'
 export { type Fault, type FaultName, faultNames, type FaultRates, type FaultSite } from './fault.ts'
 export {
+  type AtRest,
+  type BoardEvent,
   type Finding,
+  type LateCall,
   law,
   type Law,
   type LawChecks,
@@ -10,13 +13,16 @@ export {
   type PoolEvent,
   type RunFacts,
   setIn,
+  type StoreEvent,
   type Verdict,
   type WatchedCall,
+  type WatchedLetter,
   type WatchedTick,
   type WatchedWorld,
 } from './law.ts'
+export type { RunFactsDetails } from './run-facts.ts'
 export { standardLaws } from './laws/index.ts'
-export { type Bounds, type OnMiss, simulateDefaults, type SimulateOptions } from './options.ts'
+export { type Bounds, type OnMiss, simulateDefaults, type SimulatedLetter, type SimulateOptions } from './options.ts'
 export {
   simulatedUser,
   type SimulatedUser,
@@ -28,7 +34,7 @@ export type { RealUse } from './real-use.ts'
 export { loadRecording } from './recording/recording-file.ts'
 export type { Missed } from './recording/missed.ts'
 export type { RequestDifference } from './recording/missed.ts'
-export { saveRecording } from './recording/recording-file.ts'
+export { saveRecording, saveRun } from './recording/recording-file.ts'
 /* oxlint-disable typescript/no-deprecated -- importable for one more version */
 export {
   person,
@@ -67,4 +73,4 @@ export {
 export { timelinePage } from './timeline-page.ts'
 export type { ComponentChanges, Concern, TickChanges } from './tick-changes.ts'
 export type { TraceEntry } from './trace-entry.ts'
-export type { Violation } from './run-recorder.ts'
+export type { StruckFault, Violation } from './run-recorder.ts'

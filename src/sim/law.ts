@@ -40,11 +40,80 @@ export interface WatchedCall {
   readonly request?: ModelRequest
 }
 
+/** A call that starts in a process which does not know yet that the world was taken from it. */
+export interface LateCall extends WatchedCall {
+  readonly process: string
+  /** The newest tick of the world that this process has committed, or had found when it opened it. */
+  readonly committedTick: number
+}
+
 /** A change in the session pool. Each session has a unique key. */
 export type PoolEvent =
-  | { readonly type: 'entered'; readonly key: string; readonly place: 'first' | 'return' }
+  | {
+      readonly type: 'entered'
+      readonly key: string
+      readonly place: 'first' | 'return'
+      /** Whose it is; slots are shared out between tenants. @default all are of one */
+      readonly tenant?: string
+      /** Some worker cannot drive it for a while: others may go ahead of it. @default false */
+      readonly isPassed?: boolean
+    }
   | { readonly type: 'granted'; readonly key: string }
   | { readonly type: 'left'; readonly key: string }
+
+/** What the board of several processes does with workers and sessions. */
+export type BoardEvent =
+  /** A worker has said that it lives. */
+  | { readonly type: 'heard'; readonly worker: string; readonly atMs: number }
+  /** It is thought dead although it lives, until it is heard again. */
+  | { readonly type: 'suspected'; readonly worker: string }
+  /** Its process has ended. */
+  | { readonly type: 'gone'; readonly worker: string }
+  | { readonly type: 'given'; readonly session: string; readonly worker: string }
+  /** A session or a root world is taken from a worker that is thought dead. */
+  | { readonly type: 'taken'; readonly what: string; readonly worker: string; readonly atMs: number }
+  /** Its worker lets go of a session in an orderly way, or has held it for long: nobody has died of it. */
+  | { readonly type: 'released'; readonly session: string }
+  /** A session is driven no more, since its workers have died of it. */
+  | { readonly type: 'given-up'; readonly session: string }
+
+/** A letter as it is sent: `line` is what it says. */
+export interface WatchedLetter {
+  readonly world: string
+  readonly line: string
+  readonly id?: string | undefined
+}
+
+/** What the store that several processes share has done, in order. */
+export type StoreEvent =
+  | { readonly type: 'opened'; readonly world: string; readonly worker: string; readonly epoch: number }
+  | {
+      readonly type: 'committed'
+      readonly world: string
+      readonly worker: string
+      readonly epoch: number
+      /** The tick, if this is one. */
+      readonly step: DrivenStep | undefined
+      /** Letters that are gone with this. */
+      readonly taken: readonly { readonly number: number; readonly line: string }[]
+      readonly sent: readonly WatchedLetter[]
+    }
+  /** A letter was sent by itself. */
+  | { readonly type: 'posted'; readonly letter: WatchedLetter }
+
+/** What lies in the store when all is over. */
+export interface AtRest {
+  readonly worlds: readonly {
+    readonly name: string
+    readonly isHeld: boolean
+    /** It needs no holder any more. */
+    readonly hasEnded: boolean
+    readonly wakeAtMs: number | undefined
+    readonly letters: readonly { readonly number: number; readonly line: string }[]
+  }[]
+  /** Milliseconds since 1970. */
+  readonly dateMs: number
+}
 
 /** How a law was broken, as a sentence; `undefined`: it holds. */
 export type Finding = string | undefined
@@ -56,7 +125,13 @@ export interface LawWatch {
   readonly ticked?: (tick: WatchedTick) => Finding
   readonly ended?: (world: WatchedWorld) => Finding | void
   readonly called?: (call: WatchedCall) => Finding
+  /** Several processes: one makes a call of a world that was taken from it. */
+  readonly calledLate?: (call: LateCall) => Finding
   readonly pool?: (event: PoolEvent) => Finding
+  /** Several processes: what is between them. */
+  readonly board?: (event: BoardEvent) => Finding
+  readonly store?: (event: StoreEvent) => Finding
+  readonly atRest?: (rest: AtRest) => Finding
   /** A holder's World is durable. It is not driven. */
   readonly held?: (holder: World) => Finding
   readonly removed?: (holder: string) => Finding | void
@@ -71,6 +146,8 @@ export interface RunFacts {
   readonly seed: number
   /** Cap on sessions that hold a slot at once. */
   readonly maxSessions: number
+  /** How many processes drive the worlds. */
+  readonly processes: number
   /** Every tick is kept in a store, so the run survives a crash. */
   readonly isKept: boolean
   /** States of the simulated services, by name. */
@@ -178,6 +255,8 @@ interface Asked {
   readonly check: Check
   /** Its bit in the result of `TickChanges.look`; 0: every tick is relevant. */
   readonly concern: number
+  /** How often it has looked. */
+  looks: number
 }
 
 export class LawBook {
@@ -186,25 +265,39 @@ export class LawBook {
     ticked: [],
     ended: [],
     called: [],
+    calledLate: [],
     pool: [],
+    board: [],
+    store: [],
+    atRest: [],
     held: [],
     removed: [],
     crashed: [],
     finished: [],
   }
   readonly #changes = new TickChanges()
+  readonly #laws: readonly Law[]
   /** Number of checks, including those skipped because the tick was irrelevant. */
   checks = 0
 
   constructor(laws: readonly Law[], run: RunFacts) {
+    this.#laws = laws
     for (const each of laws) {
       const watch = each.watch(run)
       const concern = each.concern === undefined ? 0 : this.#changes.bitOf(each.concern)
       for (const what of Object.keys(this.#asked) as (keyof LawWatch)[]) {
         const check = watch[what] as Check | undefined
-        if (check !== undefined) this.#asked[what].push({ law: each, check, concern })
+        if (check !== undefined) this.#asked[what].push({ law: each, check, concern, looks: 0 })
       }
     }
+  }
+
+  /** How often each law has looked, by name. */
+  get looks(): Readonly<Record<string, number>> {
+    const counts = new Map(this.#laws.map(({ name }) => [name, 0]))
+    for (const { law: asked, looks } of Object.values(this.#asked).flat())
+      counts.set(asked.name, (counts.get(asked.name) ?? 0) + looks)
+    return Object.fromEntries(counts)
   }
 
   ticked({ inSlot, label, path, world }: WatchedWorld, step: DrivenStep): Broken | undefined {
@@ -228,8 +321,10 @@ export class LawBook {
     let message: Finding
     try {
       for (; index < asked.length; index++) {
-        const { check, concern } = asked[index] as Asked
+        const one = asked[index] as Asked
+        const { check, concern } = one
         if (concern !== 0 && (concern & concerned) === 0) continue
+        one.looks++
         message = check(about) ?? undefined
         if (message !== undefined) break
       }

@@ -37,15 +37,24 @@ export interface Bounds {
   readonly maxCrashes?: number
 }
 
+/** A message from outside to a root world. */
+export interface SimulatedLetter {
+  /** The name of the world. */
+  readonly to: string
+  readonly say: string
+  /** When it is sent, in milliseconds from the beginning. @default drawn from the seed, from 0 to 60,000 */
+  readonly atMs?: number
+}
+
 /** What is simulated, and which faults strike it. Everything is created anew for each run. */
 export interface SimulateOptions<S extends ServiceSet = ServiceSet> {
   /** Decides latencies, order, faults, crashes, random numbers and ids. @default of `recording`, or 1 */
   readonly seed?: number
   /**
    * Makes a new root world, ideally with this seed. Called at the start and after each crash, so that every process has
-   * its own systems; the rest comes from the store.
+   * its own systems; the rest comes from the store. With `letters` it makes those worlds, too, with the name that it gets.
    */
-  readonly world: (seed: number) => World
+  readonly world: (seed: number, name?: string) => World
   /** Custom components that a restored world may hold. @default those that `world` knows */
   readonly components?: Iterable<Component>
   readonly models?: Readonly<Record<string, ModelProvider>>
@@ -65,6 +74,13 @@ export interface SimulateOptions<S extends ServiceSet = ServiceSet> {
   readonly laws?: readonly Law[]
   /** Latencies, drawn from the seed, of models and tools that specify none. */
   readonly latencyMs?: { readonly model?: Range; readonly tool?: Range }
+  /**
+   * How many processes drive the worlds, with one store and one line of sessions between them: a fleet. Each may die, stand
+   * still or be cut off while the others go on. @default 1
+   */
+  readonly processes?: number
+  /** Several processes: messages from outside to root worlds by name, which are made at their first. @default none */
+  readonly letters?: readonly SimulatedLetter[]
   /** Cap on sessions at once. @default 5 */
   readonly maxSessions?: number
   /** Cap on effects in flight, approvals and sessions aside. @default 1024 */
@@ -93,6 +109,7 @@ const defaultLatencyMs = { model: [200, 8_000], tool: [1, 400] } as const
 /** What holds for `simulate` where its options say nothing. */
 export const simulateDefaults = {
   seed: 1,
+  processes: 1,
   maxSessions: sessionPoolDefaults.cap,
   bounds: { maxTicks: 20_000, maxVirtualMs: 365 * 24 * 3_600_000, maxStallMs: 5_000, maxCrashes: 200 },
 } as const
@@ -104,6 +121,8 @@ const absent = {
   effects: {},
   prices: {},
   services: {},
+  processes: simulateDefaults.processes,
+  letters: [],
   laws: standardLaws,
   maxInFlight: hostDefaults.maxInFlight,
   realUse: 'refuse',
@@ -129,6 +148,7 @@ export function checkedOptions(options: SimulateOptions): CheckedOptions {
     refuse('simulate()', `bounds.${name}`, 'a number above 0', bound)
   }
   checkPrices(options.prices ?? {}, 'simulate()')
+  checkFleet(options)
   const { model = defaultLatencyMs.model, tool = defaultLatencyMs.tool } = latencyMs
   const given = Object.entries(options).filter(([, value]) => value !== undefined)
   return {
@@ -146,6 +166,16 @@ export function checkedOptions(options: SimulateOptions): CheckedOptions {
     },
     bounds: { ...simulateDefaults.bounds, ...bounds },
   }
+}
+
+/** What only one process has, or only several have. */
+function checkFleet({ letters = [], processes = 1, recording, sessionPool }: SimulateOptions): void {
+  if (processes === 1 && letters.length > 0) {
+    throw misuse(`simulate(): letters need several processes: pass processes: 3, or let simulated users speak.`)
+  }
+  const alone = Object.entries({ recording, sessionPool }).find(([, value]) => value !== undefined)
+  if (processes === 1 || alone === undefined) return
+  throw misuse(`simulate(): ${alone[0]} is of one process, got it with processes: ${processes}. Leave one of them out.`)
 }
 
 type Given = Readonly<Record<string, unknown>>
@@ -178,6 +208,11 @@ const shapes = {
     fits: (value) => typeof value === 'object' && value !== null && Symbol.iterator in value,
   },
   latencyMs: byName('ranges for model and tool, such as { tool: [1, 400] }', Array.isArray),
+  processes: { wanted: 'an integer from 1 to 20', fits: (value) => count.fits(value) && (value as number) <= 20 },
+  letters: {
+    wanted: "a list of messages, such as { to: 'desk/1', say: 'Hello' }",
+    fits: (value) => isListOf(value, isLetter),
+  },
   maxSessions: { wanted: 'an integer ≥ 1', fits: count.fits },
   maxInFlight: {
     wanted: 'an integer ≥ 1, or Infinity',
@@ -238,6 +273,11 @@ function has(method: string): (value: unknown) => boolean {
 
 function isTool(value: unknown): boolean {
   return isRecord(value) && isRecord(value['declaration']) && typeof value['call'] === 'function'
+}
+
+function isLetter(value: unknown): boolean {
+  if (!isRecord(value) || typeof value['to'] !== 'string' || typeof value['say'] !== 'string') return false
+  return value['atMs'] === undefined || countFromZero.fits(value['atMs'])
 }
 
 function isListOf(value: unknown, fits: (value: unknown) => boolean): boolean {

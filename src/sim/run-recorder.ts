@@ -6,7 +6,8 @@ import { runningSystem } from '../world/inspection.ts'
 import type { ModelRequest } from '../models/port.ts'
 import type { Fault } from './fault.ts'
 import { Labels } from '../engine/recording/recorded-worlds.ts'
-import { type Broken, LawBook, type LawWatch, type RunFacts, type WatchedWorld } from './law.ts'
+import { RunHistory } from './run-history.ts'
+import { type Broken, type LateCall, LawBook, type LawWatch, type RunFacts, type WatchedWorld } from './law.ts'
 import type { CheckedOptions } from './options.ts'
 import type { Deed } from './simulated-user.ts'
 import type { TraceEntry } from './trace-entry.ts'
@@ -24,6 +25,13 @@ export interface Violation extends Broken {
   readonly atMs: number
 }
 
+/** The process in which a call starts, of several. */
+export interface CallPlace {
+  readonly process: string
+  /** The world was taken from this process, which does not know that yet. */
+  readonly late: Pick<LateCall, 'committedTick' | 'process' | 'world'> | undefined
+}
+
 export interface BegunCall {
   readonly kind: 'model' | 'tool'
   readonly name: string
@@ -33,12 +41,24 @@ export interface BegunCall {
   readonly request?: ModelRequest
 }
 
+/** A fault that struck, and where the run was then. */
+export interface StruckFault {
+  readonly fault: Fault
+  readonly atMs: number
+  /** The world that its place names, by its label, and its tick then. Absent: it names none. */
+  readonly label: string | undefined
+  readonly tick: number | undefined
+}
+
 /** Observes a run: writes the trace, checks the laws, enforces the bounds. The first violation ends the run. */
 export class RunRecorder {
   readonly trace: Trace
   readonly labels = new Labels()
   readonly worlds = new Map<string, WatchedWorld>()
   readonly book: LawBook
+  /** Absent where no trace is kept either. */
+  readonly history: RunHistory | undefined
+  readonly struckFaults: StruckFault[] = []
   ticks = 0
   crashes = 0
   /** Grows with all progress, so that a standstill is noticed. */
@@ -48,10 +68,15 @@ export class RunRecorder {
   readonly #now: () => number
   readonly #broken = Promise.withResolvers<void>()
 
-  constructor(options: CheckedOptions, facts: RunFacts, now: () => number) {
+  constructor(
+    options: CheckedOptions,
+    facts: RunFacts,
+    { keepsTicks, now }: { readonly now: () => number; readonly keepsTicks: boolean },
+  ) {
     this.#options = options
     this.#now = now
     this.trace = new Trace(options.onTrace)
+    this.history = keepsTicks && options.onTrace === undefined ? new RunHistory() : undefined
     this.book = new LawBook(options.laws, facts)
   }
 
@@ -60,6 +85,7 @@ export class RunRecorder {
   }
 
   began(driven: DrivenWorld): void {
+    this.history?.began(driven)
     this.labels.learnAll(driven)
     this.ask('began', this.#watched(driven))
   }
@@ -71,6 +97,7 @@ export class RunRecorder {
     this.labels.learn(driven, step)
     const watched = this.#watched(driven)
     const { label } = watched
+    this.history?.ticked(driven, step)
     const { events } = step
     if (events.length > 0) this.trace.writeEvents(this.#now(), label, step.delta.tick, events)
     this.#judge(this.book.ticked(watched, step), label)
@@ -83,17 +110,22 @@ export class RunRecorder {
     this.ask('ended', { ...driven, label: this.labels.of(driven) })
   }
 
-  called({ attempt, effect, kind, label, name, request }: BegunCall): void {
+  called({ attempt, effect, kind, label, name, request }: BegunCall, place?: CallPlace): void {
     this.progress++
-    const world = this.worlds.get(label)?.world
+    const { late, process } = place ?? {}
+    const world = late?.world ?? this.worlds.get(label)?.world
     if (world === undefined) return
-    this.#write({ label, type: `${kind}-began`, facts: { effect, name, attempt } })
+    const where = { ...(process !== undefined && { process }), ...(late !== undefined && { isLate: true }) }
+    this.#write({ label, type: `${kind}-began`, facts: { effect, name, attempt, ...where } })
     const restart = world.get(effect, Effect)?.restart ?? 'pure'
     const asked = request === undefined ? {} : { request }
-    this.ask('called', { kind, name, attempt, label, world, effect, restart, ...asked })
+    const call = { kind, name, attempt, label, world, effect, restart, ...asked }
+    if (late === undefined) this.ask('called', call)
+    else this.ask('calledLate', { ...call, ...late })
   }
 
   struck(fault: Fault): void {
+    if (this.violation === undefined) this.struckFaults.push(this.#struckAt(fault))
     this.#write({ label: '-', type: 'fault', facts: { ...fault } })
   }
 
@@ -105,12 +137,18 @@ export class RunRecorder {
     this.#write({ label: '-', type: 'user-acted', facts: { user, kind, ...whom, ...said, ...answered } })
   }
 
-  crashed(why: string): void {
+  /** @param process of several, whose others go on */
+  crashed(why: string, process?: string): void {
     this.crashes++
-    this.#write({ label: '-', type: 'crashed', facts: { why } })
-    this.ask('crashed', undefined)
+    this.#write({ label: '-', type: 'crashed', facts: { why, ...(process !== undefined && { process }) } })
+    if (process === undefined) this.ask('crashed', undefined)
     const { maxCrashes } = this.#options.bounds
     if (this.crashes >= maxCrashes) this.neverIdle(`bounds.maxCrashes (${maxCrashes})`)
+  }
+
+  /** A process begins, or is replaced. */
+  process(name: string, what: 'process-replaced' | 'process-started', facts: TraceEntry['facts'] = {}): void {
+    this.#write({ label: '-', type: what, facts: { process: name, ...facts } })
   }
 
   neverIdle(bound: string): void {
@@ -133,6 +171,15 @@ export class RunRecorder {
       if (system !== undefined) return `system '${system}' of ${label}`
     }
     return undefined
+  }
+
+  /** The place of a fault begins with the label of a world, or names none: then the root says when. */
+  #struckAt(fault: Fault): StruckFault {
+    const named = fault.at.slice(0, Math.max(0, fault.at.indexOf(' ')))
+    const [root] = this.worlds.keys()
+    const label = this.worlds.has(named) ? named : root
+    const tick = label === undefined ? undefined : this.worlds.get(label)?.world.tick
+    return { fault, atMs: this.#now(), label, tick }
   }
 
   /** Work in flight continues briefly after a violation; it is not part of the run. */

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../world/json.ts'
-import { agentsOf, rootOf } from './timeline/timeline.ts'
+import { agentsOf, rootOf } from './traced-worlds.ts'
 import { factText, isRoot, type TraceEntry } from './trace-entry.ts'
 
 export interface Actor {

@@ -8,9 +8,12 @@ import { checkedOptions, type SimulateOptions } from './options.ts'
 import type { Missed } from './recording/missed.ts'
 import type { RealUse } from './real-use.ts'
 import type { ServiceSet, ServiceStates } from './service.ts'
+import { FleetSimulation } from './fleet/fleet-simulation.ts'
 import { Simulation } from './simulation.ts'
 import type { Trace } from './trace.ts'
-import type { Violation } from './run-recorder.ts'
+import type { StruckFault, Violation } from './run-recorder.ts'
+import type { SavedWorld } from '../engine/recording/recording.ts'
+import { misuse } from './describe-value.ts'
 
 /** What a simulated run has given. */
 export interface SimulationResult<S extends ServiceSet = ServiceSet> {
@@ -30,12 +33,18 @@ export interface SimulationResult<S extends ServiceSet = ServiceSet> {
   readonly ticks: number
   readonly crashes: number
   readonly checks: number
+  /** How often each law has looked, by name. */
+  readonly looks: Readonly<Record<string, number>>
+  /** The same faults, and where the run was when each struck. */
+  readonly struck: readonly StruckFault[]
   /** World time that passed, in milliseconds. */
   readonly virtualMs: number
   readonly services: ServiceStates<S>
   readonly realUses: readonly RealUse[]
   /** Calls without an answer in the recording, in order: the first says where the run diverged. */
   readonly missed: readonly Missed[]
+  /** All ticks of all worlds, the root first. @throws `invalid-argument` where none are kept: with `onTrace` */
+  readonly recorded: () => readonly SavedWorld[]
 }
 
 /**
@@ -46,7 +55,17 @@ export interface SimulationResult<S extends ServiceSet = ServiceSet> {
 export async function simulate<S extends ServiceSet = ServiceSet>(
   options: SimulateOptions<S>,
 ): Promise<SimulationResult<S>> {
-  const simulation = new Simulation(checkedOptions(options as SimulateOptions))
+  return runSimulation(options, true)
+}
+
+/** @param keepsTicks whether `recorded()` has them: of most runs of a sweep no one asks for them */
+export async function runSimulation<S extends ServiceSet = ServiceSet>(
+  options: SimulateOptions<S>,
+  keepsTicks: boolean,
+): Promise<SimulationResult<S>> {
+  const checked = checkedOptions(options as SimulateOptions)
+  const Run = checked.processes === 1 ? Simulation : FleetSimulation
+  const simulation = new Run(checked, keepsTicks)
   // Loaded during a process's first run, they could come between calls that settle at the same instant.
   if (needsPrices(simulation.options.models)) await loadPrices()
   await loadTokenizer()
@@ -72,6 +91,13 @@ export async function simulate<S extends ServiceSet = ServiceSet>(
     services: Object.fromEntries(services) as ServiceStates<S>,
     realUses,
     missed: simulation.missed,
+    looks: book.looks,
+    struck: recorder.struckFaults,
+    recorded: () => {
+      if (recorder.history !== undefined) return recorder.history.saved()
+      const why = keepsTicks ? 'with onTrace none are. Leave out onTrace' : 'a sweep keeps those of its failure alone'
+      throw misuse(`The ticks of a run are kept as its trace is; ${why}.`)
+    },
   }
 }
 

@@ -15,13 +15,15 @@ import type { PoolEvent } from './law.ts'
 import { type CheckedOptions, checkMade } from './options.ts'
 import { ProcessClock, type ProcessState } from './process-clock.ts'
 import type { ReplayedRun } from './recording/replayed-run.ts'
+import type { RunRecorder } from './run-recorder.ts'
 import { simulatedModel } from './simulated-model.ts'
 import { simulatedTool } from './simulated-tool.ts'
 import { SimulatedWork, type WorkOwner } from './simulated-work.ts'
 import type { VirtualClock } from '../engine/loop/virtual-clock.ts'
 import { SessionPool } from '../engine/children/pool.ts'
 
-interface ProcessParts extends Omit<WorkOwner, 'isDead'> {
+interface ProcessParts extends Omit<WorkOwner, 'isDead' | 'recorder'> {
+  readonly recorder: RunRecorder
   readonly options: CheckedOptions
   readonly clock: VirtualClock
   readonly tools: readonly Tool[]
@@ -32,7 +34,10 @@ interface ProcessParts extends Omit<WorkOwner, 'isDead'> {
   /** Made for this process: the source of its systems, and of the rest if the store has no such world. */
   readonly world: World
   readonly components: () => readonly Component[]
-  readonly seams: Pick<Required<Omit<HostSeams, 'fleet'>>, 'newRun' | 'began' | 'ticked' | 'ended' | 'held' | 'removed'>
+  readonly seams: Pick<
+    Required<Omit<HostSeams, 'committing' | 'fleet'>>,
+    'newRun' | 'began' | 'ticked' | 'ended' | 'held' | 'removed'
+  >
   readonly heard: (event: RunnerEvent) => void
   readonly replayed: ReplayedRun | undefined
 }
@@ -163,7 +168,7 @@ export class SimulatedProcess {
     return replayed?.host(hostOptions, this.#seams(), work) ?? new Host(hostOptions, this.#seams())
   }
 
-  #seams(): Required<Omit<HostSeams, 'fleet'>> {
+  #seams(): Required<Omit<HostSeams, 'committing' | 'fleet'>> {
     const { seams } = this.#parts
     return {
       newRun: seams.newRun,

@@ -18,10 +18,10 @@ interface SimulatedUsersParts {
   readonly chance: Chance
   readonly plan: FaultPlan
   readonly clock: Clock
-  /** Posts an input to the root world, once under an id. Resolves once it is committed. */
-  readonly post: (input: StandardInput, id: string) => Promise<void>
-  /** Changes the root world. Resolves once that is committed, or the change has thrown. */
-  readonly change: (change: (world: World) => void) => Promise<void>
+  /** Posts an input, once under an id, as said of a world: its own, or that of a session. Resolves once it is committed. */
+  readonly post: (input: StandardInput, id: string, of: string) => Promise<void>
+  /** Changes the root world, above the one named. Resolves once that is committed, or the change has thrown. */
+  readonly change: (change: (world: World) => void, of: string) => Promise<void>
   readonly recorder: RunRecorder
   readonly textOf: (event: RunnerEvent) => string | undefined
   readonly usedReal: (use: RealUse) => void
@@ -31,10 +31,10 @@ interface SimulatedUsersParts {
 export class SimulatedUsers {
   readonly #parts: SimulatedUsersParts
   /** Planned and not committed, by input id. */
-  readonly #pending = new Map<string, Deed>()
+  readonly #pending = new Map<string, Planned>()
   readonly #due = new Set<string>()
   /** Answers that a process would not take until they were given up: the next one asks again. */
-  readonly #givenUp = new Map<string, Deed>()
+  readonly #givenUp = new Map<string, Planned>()
   #quiet: PromiseWithResolvers<void> | undefined
   #seen = new Set<string>()
   #isUp = false
@@ -58,8 +58,8 @@ export class SimulatedUsers {
   resume(): void {
     this.#isUp = true
     this.#life++
-    for (const [id, deed] of this.#givenUp) {
-      this.#pending.set(id, deed)
+    for (const [id, planned] of this.#givenUp) {
+      this.#pending.set(id, planned)
       this.#due.add(id)
     }
     this.#givenUp.clear()
@@ -82,7 +82,7 @@ export class SimulatedUsers {
       for (const [index, act] of listOf(acts).entries()) {
         const id = `${name}: ${place}/${index}`
         const deed = deedOf(act, event)
-        if (deed !== undefined) this.#plan(id, deed, chance.within(reactionMs, id), name)
+        if (deed !== undefined) this.#plan(id, { deed, of: event.world }, chance.within(reactionMs, id), name)
       }
     }
   }
@@ -96,7 +96,7 @@ export class SimulatedUsers {
     if (fault === undefined) return
     this.#parts.recorder.struck(fault)
     const input = this.#accident(fault, world)
-    if (input !== undefined) this.#plan(at, input, 0)
+    if (input !== undefined) this.#plan(at, { deed: input, of: world.name }, 0)
   }
 
   #accident({ what, at }: Fault, world: World): StandardInput | undefined {
@@ -136,12 +136,12 @@ export class SimulatedUsers {
     this.#parts.recorder.break('users-act', 'What simulated users do is something users can do.', message)
   }
 
-  #plan(id: string, deed: Deed, afterMs: number, user?: string): void {
+  #plan(id: string, planned: Planned, afterMs: number, user?: string): void {
     const { clock } = this.#parts
-    this.#pending.set(id, deed)
+    this.#pending.set(id, planned)
     clock.at(clock.now() + afterMs, () => {
       this.#due.add(id)
-      if (user !== undefined) this.#parts.recorder.acted(user, deed)
+      if (user !== undefined) this.#parts.recorder.acted(user, planned.deed)
       if (this.#isUp) this.#send(id)
     })
   }
@@ -153,8 +153,9 @@ export class SimulatedUsers {
 
   /** @param tries how often the current Runner refused it */
   #send(id: string, tries = 0): void {
-    const deed = this.#pending.get(id)
-    if (deed === undefined) return
+    const planned = this.#pending.get(id)
+    if (planned === undefined) return
+    const { deed, of } = planned
     const { change, clock, post } = this.#parts
     const life = this.#life
     const forget = (): void => {
@@ -167,13 +168,19 @@ export class SimulatedUsers {
     const refused = (): void => {
       this.#settle()
       if (tries >= maxTries) {
-        if (deed.kind === 'answer' && life === this.#life) this.#givenUp.set(id, deed)
+        if (deed.kind === 'answer' && life === this.#life) this.#givenUp.set(id, planned)
         forget()
       } else clock.at(clock.now() + againMs, () => life === this.#life && this.#isUp && this.#send(id, tries + 1))
     }
-    const entered = deed.kind === 'change' ? change(deed.change) : post(deed, id)
+    const entered = deed.kind === 'change' ? change(deed.change, of) : post(deed, id, of)
     entered.then(forget, refused)
   }
+}
+
+interface Planned {
+  readonly deed: Deed
+  /** The world of the event that it answers. */
+  readonly of: string
 }
 
 const maxTries = 5

@@ -1,6 +1,7 @@
 import type { EffectContext } from '../engine/effects/effect-kind.ts'
 import { thrownMessage } from '../rules/text/thrown-message.ts'
 import { isThenable } from '../world/is-thenable.ts'
+import type { Clock } from '../engine/loop/clock.ts'
 import type { Chance } from './chance.ts'
 import type { Fault, FaultName, FaultSite } from './fault.ts'
 import type { FaultPlan } from './fault-plan.ts'
@@ -19,7 +20,7 @@ export interface WorkOwner {
   readonly chance: Chance
   readonly plan: FaultPlan
   readonly underway: Underway
-  readonly recorder: RunRecorder
+  readonly recorder: Pick<RunRecorder, 'break' | 'labels' | 'struck'> & { readonly called: (call: BegunCall) => void }
   readonly isDead: () => boolean
   readonly usedReal: (use: RealUse) => void
 }
@@ -66,13 +67,19 @@ export class SimulatedCall {
     try {
       const begun = inSimulation(this, work, undefined)
       const result = isThenable(begun) ? await begun : begun
-      return isDead() ? await never() : result
+      return isDead() ? await this.#forgotten() : result
     } catch (error) {
-      if (isDead()) return await never()
+      if (isDead()) return await this.#forgotten()
       throw error
     } finally {
       underway.end(this)
     }
+  }
+
+  /** Its process is over: nothing waits for what it has done. */
+  #forgotten(): Promise<never> {
+    this.#owner.underway.end(this)
+    return never()
   }
 
   /** Sleeps on the simulation's clock, whose work is not attributed to this call. */
@@ -84,7 +91,7 @@ export class SimulatedCall {
     } finally {
       underway.begin(this)
     }
-    if (isDead()) await never()
+    if (isDead()) await this.#forgotten()
   }
 }
 
@@ -131,17 +138,25 @@ export class SimulatedWork {
 /** Work that takes real time: handlers and scripts that neither ended nor sleep. */
 export class Underway {
   readonly #awake = new Set<Worker>()
+  readonly #clock: Pick<Clock, 'begin' | 'end'> | undefined
+
+  /** @param clock does not run ahead of it. Absent: the clock of the process knows it as work */
+  constructor(clock?: Pick<Clock, 'begin' | 'end'>) {
+    this.#clock = clock
+  }
 
   get names(): readonly string[] {
     return [...this.#awake].map(({ name }) => name)
   }
 
   begin(worker: Worker): void {
+    if (this.#awake.has(worker)) return
     this.#awake.add(worker)
+    this.#clock?.begin?.()
   }
 
   /** The worker ended, or sleeps on the simulation's clock. */
   end(worker: Worker): void {
-    this.#awake.delete(worker)
+    if (this.#awake.delete(worker)) this.#clock?.end?.()
   }
 }

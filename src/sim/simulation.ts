@@ -1,42 +1,24 @@
-import { VirtualClock } from '../engine/loop/virtual-clock.ts'
-import { withStandard } from '../engine/loop/with-standard.ts'
-import { lastWords } from '../rules/projection/text-of.ts'
 import type { RunnerEvent } from '../engine/loop/events.ts'
-import { Conversation } from '../../components/agent/conversation.ts'
 import type { StandardInput } from '../protocol/input.ts'
 import { memoryStore } from '../stores/memory.ts'
 import type { Store } from '../stores/port.ts'
 import { thrownMessage } from '../rules/text/thrown-message.ts'
 import { EntiaError } from '../world/entia-error.ts'
-import type { Component } from '../world/component.ts'
-import { checkWakes, knownComponents } from '../world/inspection.ts'
+import { checkWakes } from '../world/inspection.ts'
 import type { World } from '../world/world.ts'
-import { Arrivals, Chance } from './chance.ts'
-import { FaultPlan, isList } from './fault-plan.ts'
-import { factsOf } from './law.ts'
+import { isList } from './fault-plan.ts'
 import { type CheckedOptions, checkMade, checkTools, madeAnew } from './options.ts'
-import { SimulatedUsers } from './simulated-users.ts'
-import { type RealUse, watchRealUse, watchStandstill } from './real-use.ts'
 import type { Missed } from './recording/missed.ts'
 import { type RecordedStart, recordedStart } from './recording/recorded-answers.ts'
 import { ReplayedRun } from './recording/replayed-run.ts'
-import type { RunningService } from './service.ts'
 import { SimulatedProcess } from './simulated-process.ts'
+import { SimulatedRun } from './simulated-run.ts'
 import { Underway } from './simulated-work.ts'
-import { RunRecorder } from './run-recorder.ts'
 
-/** One run of a world under a seed, through all its crashes. */
-export class Simulation {
-  readonly options: CheckedOptions
-  readonly plan: FaultPlan
-  readonly recorder: RunRecorder
-  readonly services: Readonly<Record<string, RunningService<unknown, never, unknown>>>
-  readonly realUses: RealUse[] = []
-  readonly #chance: Chance
-  readonly #clock: VirtualClock
-  readonly #underway = new Underway()
+/** One run of a world under a seed, through all its crashes: one process after another drives it. */
+export class Simulation extends SimulatedRun {
+  protected readonly underway = new Underway()
   readonly #store: Store | undefined
-  readonly #users: SimulatedUsers
   readonly #disk = { fullUntilMs: 0 }
   #process: SimulatedProcess | undefined
   #replayed: ReplayedRun | undefined
@@ -45,88 +27,39 @@ export class Simulation {
   #made: World | undefined
   #name = ''
 
-  constructor(options: CheckedOptions) {
-    this.options = options
-    const { seed, faults, recording, services, maxSessions } = options
-    this.#recorded = recording && recordedStart(recording)
-    const chance = (this.#chance = new Chance(seed))
-    this.plan = new FaultPlan(chance, faults)
-    const running = Object.entries(services).map(([name, each]) => [name, each.start(chance, name)] as const)
-    this.services = Object.fromEntries(running)
+  /** @param keepsTicks whether its history can be read afterwards */
+  constructor(options: CheckedOptions, keepsTicks: boolean) {
+    const { faults, recording } = options
+    const recorded = recording && recordedStart(recording)
     // Which faults are left out must not decide about the store: a shrunk run would differ.
     const needsStore = isList(faults) || Object.keys(faults).length > 0 || recording !== undefined
     const made = options.store && checkMade('store', options.store(), ['open', 'list'])
-    this.#store = made ?? (needsStore ? memoryStore() : undefined)
-    const arrivals = new Arrivals(chance)
-    const clock = new VirtualClock({
-      dateMs: this.#recorded?.dateMs ?? firstDateMs,
-      whenQuiet: () => this.#whenQuiet(),
-      together: () => arrivals.comeTogether(clock.now()),
-      stepsWithoutTurn: 64,
-    })
-    this.#clock = clock
-    const states = running.map(([name, { state }]) => [name, state] as const)
-    const isKept = this.#store !== undefined
-    const facts = factsOf({ seed, maxSessions, isKept, services: Object.fromEntries(states) })
-    this.recorder = new RunRecorder(options, facts, () => clock.now())
-    this.#users = new SimulatedUsers({
-      users: options.users,
-      chance,
-      clock,
-      plan: this.plan,
-      post: (input, id) => this.#post(input, id),
-      change: (change) => this.#change(change),
-      recorder: this.recorder,
-      textOf: (event) => this.#textOf(event),
-      usedReal: (use) => this.#usedReal(use),
-    })
+    const store = made ?? (needsStore ? memoryStore() : undefined)
+    super(options, { dateMs: recorded?.dateMs, isKept: store !== undefined, keepsTicks })
+    this.#recorded = recorded
+    this.#store = store
   }
 
   get missed(): readonly Missed[] {
     return this.#replayed?.missed ?? []
   }
 
-  get nowMs(): number {
-    return this.#clock.now()
-  }
-
   get world(): World {
     return this.recorder.worlds.get(this.#name)?.world ?? (this.#made as World)
   }
 
-  async run(): Promise<void> {
-    const { recorder } = this
+  protected begin(): void {
     this.#made = this.#make()
     this.#name = this.#made.name
     this.#replayed = this.#replay(this.#made)
-    const endWatch = watchRealUse({
-      running: () => recorder.runningSystem,
-      tell: (use) => this.#usedReal(use, 'the world: world.nowMs, world.dateMs, world.random() or world.newId()'),
-    })
-    const progress = (): number => recorder.progress + this.nowMs
-    const endStandstill = watchStandstill(progress, () => this.#stands(), this.options.bounds.maxStallMs)
-    try {
-      while (recorder.violation === undefined && !(await this.#live()));
-      recorder.ask('finished', recorder.worlds)
-      this.#faultsStruck()
-    } finally {
-      endStandstill()
-      endWatch()
-      await this.#process?.kill()
-    }
   }
 
-  /** A listed fault that found no place tests nothing: the run differs from the one it was pasted from. */
-  #faultsStruck(): void {
-    const { plan, recorder } = this
-    const [missed] = plan.missed
-    if (missed === undefined || recorder.violation !== undefined) return
-    const { what, at } = missed
-    const others = plan.missed.length > 1 ? ` (and ${plan.missed.length - 1} more)` : ''
-    const end = `The run ended after ${recorder.ticks} ticks and ${recorder.crashes} crashes`
-    const advice = 'Take it out of `faults`, or make the list again from a run that fails.'
-    const message = `${what} at '${at}'${others} struck nowhere. ${end}, ${plan.reached(at)}. ${advice}`
-    recorder.break('faults-strike', 'Every fault of a list strikes.', message)
+  protected async live(): Promise<void> {
+    while (this.recorder.violation === undefined && !(await this.#live()));
+  }
+
+  protected async end(): Promise<void> {
+    await this.#process?.kill()
   }
 
   /** One life of the process. True: the run is over. */
@@ -151,10 +84,10 @@ export class Simulation {
     else if (!isStoreFailure(end)) {
       recorder.break('runner-goes-on', 'A Runner fails only if its store does.', thrownMessage(end))
     }
-    this.#users.pause()
+    this.users.pause()
     recorder.crashed('what' in end ? end.what : thrownMessage(end))
-    const restartsMs = this.nowMs + this.#chance.within(restartMs, `restart ${recorder.crashes}`)
-    await new Promise<void>((resolve) => void this.#clock.at(restartsMs, resolve))
+    const restartsMs = this.nowMs + this.chance.within(restartMs, `restart ${recorder.crashes}`)
+    await new Promise<void>((resolve) => void this.clock.at(restartsMs, resolve))
     return false
   }
 
@@ -171,16 +104,16 @@ export class Simulation {
       tools,
       name: this.#name,
       world,
-      chance: this.#chance,
-      clock: this.#clock,
+      chance: this.chance,
+      clock: this.clock,
       store: this.#store,
       disk: this.#disk,
-      underway: this.#underway,
-      components: () => this.#components(world),
+      underway: this.underway,
+      components: () => this.componentsOf(world),
       replayed: this.#replayed,
       recorder,
-      usedReal: (use) => this.#usedReal(use),
-      heard: (event) => this.#users.see(event),
+      usedReal: (use) => this.usedReal(use),
+      heard: (event) => this.users.see(event),
       seams: {
         newRun: () => this.#recorded?.run,
         began: (driven) => {
@@ -193,7 +126,7 @@ export class Simulation {
         removed: (holder) => recorder.ask('removed', holder),
         ticked: (driven, step) => {
           recorder.ticked(driven, step)
-          if (driven.path.length === 0) this.#users.ticked(driven.world)
+          if (driven.path.length === 0) this.users.ticked(driven.world)
         },
       },
     })
@@ -205,10 +138,6 @@ export class Simulation {
     return madeAnew(world(recording?.seed ?? seed))
   }
 
-  #components(world: World): readonly Component[] {
-    return withStandard([...(this.options.components ?? []), ...knownComponents(world).values()])
-  }
-
   #replay(world: World): ReplayedRun | undefined {
     const { recorder } = this
     const { faults, onMiss, users, recording } = this.options
@@ -218,8 +147,8 @@ export class Simulation {
       recording,
       onMiss,
       world,
-      components: this.#components(world),
-      clock: this.#clock,
+      components: this.componentsOf(world),
+      clock: this.clock,
       label: (name) => recorder.labels.named(name),
       runner: () => this.#process?.runner,
       hasUsers: Object.keys(users).length > 0,
@@ -231,41 +160,20 @@ export class Simulation {
   /** Resolves once the world and the users have nothing left to do. */
   async #idle(process: SimulatedProcess): Promise<void> {
     await process.start()
-    this.#users.resume()
+    this.users.resume()
     const outside = this.#replayed?.outside
     outside?.resume()
     await process.runner?.idle()
-    const isBusy = (): boolean => this.#users.isBusy || outside?.isBusy === true || process.isExpecting
+    const isBusy = (): boolean => this.users.isBusy || outside?.isBusy === true || process.isExpecting
     while (isBusy()) {
-      await this.#users.quiet()
+      await this.users.quiet()
       await Promise.all([outside?.quiet(), process.arrival()])
       await process.runner?.idle()
     }
   }
 
-  /** @param source where to get a reproducible value instead */
-  #usedReal(use: RealUse, source = "the tool's context or a service"): void {
-    if (this.realUses.some(({ name, used }) => name === use.name && used === use.used)) return
-    this.realUses.push(use)
-    if (this.options.realUse === 'list') return
-    const advice = `Take what must be the same in every run from ${source}, or pass realUse: 'list'`
-    this.#isReal(`${use.name} used ${use.used}. ${advice}.`)
-  }
-
-  /** Names work that takes real time, since no seed decides how long it takes. */
-  #stands(): void {
-    const { names } = this.#underway
-    const who = names.length > 0 ? names.join(', ') : 'something that is neither a tool nor a model'
-    this.#isReal(`${who} took more than ${this.options.bounds.maxStallMs} ms of real time (bounds.maxStallMs).`)
-  }
-
-  #isReal(message: string): void {
-    const meaning = 'Nothing in a simulation takes real time, or looks at the real clock, or throws real dice.'
-    this.recorder.break('real-time-in-simulation', meaning, message)
-  }
-
   /** Nothing is due or at work. Unless the run is idle, something waits forever. */
-  #whenQuiet(): void {
+  protected whenQuiet(): void {
     const { recorder } = this
     const runner = this.#process?.runner
     if (runner === undefined || recorder.violation !== undefined || this.#replayed?.goOn() === true) return
@@ -280,13 +188,11 @@ export class Simulation {
     setImmediate(() => setImmediate(look))
   }
 
-  #textOf(event: RunnerEvent): string | undefined {
-    const { agent, world } = event as { readonly agent?: unknown; readonly world?: string }
-    const isOfRoot = typeof agent === 'number' && world === this.#name && this.world.has(agent, Conversation)
-    return isOfRoot ? lastWords(this.world, agent) : undefined
+  protected rootOf({ world }: RunnerEvent): World | undefined {
+    return world === this.#name ? this.world : undefined
   }
 
-  async #change(change: (world: World) => void): Promise<void> {
+  protected async change(change: (world: World) => void): Promise<void> {
     const runner = this.#process?.runner
     if (runner === undefined) await new Promise(() => undefined)
     let hasThrown = false
@@ -300,7 +206,7 @@ export class Simulation {
     })
   }
 
-  async #post(input: StandardInput, id: string): Promise<void> {
+  protected async post(input: StandardInput, id: string): Promise<void> {
     const runner = this.#process?.runner
     if (runner !== undefined) await runner.post(input, { id })
     else await new Promise(() => undefined)
@@ -309,9 +215,6 @@ export class Simulation {
 
 /** Delay before a dead process restarts, in milliseconds. */
 const restartMs = [0, 3_000] as const
-
-/** 1 January 2030. */
-const firstDateMs = 1_893_456_000_000
 
 function isStoreFailure(error: unknown): boolean {
   return error instanceof EntiaError && error.code === 'store-failed'

@@ -11,15 +11,15 @@ import { checkedOptions, checkShapes, simulateOptionNames, type SimulateOptions 
 import { watchRealUse } from './real-use.ts'
 import type { ServiceSet } from './service.ts'
 import { shrink, type ShrunkCase } from './shrink.ts'
-import { simulate, type SimulationResult } from './simulate.ts'
+import { runSimulation, simulate, type SimulationResult } from './simulate.ts'
 
 /** Options of `sweep`. */
 export interface SweepOptions<S extends ServiceSet = ServiceSet, C = unknown> extends Omit<
   SimulateOptions<S>,
   'seed' | 'onTrace' | 'world'
 > {
-  /** Makes the root world, as for `simulate`; with `cases`, of this case. */
-  readonly world: (seed: number, one: C) => World
+  /** Makes the root world, as for `simulate`; with `cases`, of this case. `name` is that of a world of `letters`. */
+  readonly world: (seed: number, one: C, name?: string) => World
   /** Each case is run under each seed. @default none */
   readonly cases?: readonly C[]
   /** Options of one case, which override the others: models, tools, users, services, laws. */
@@ -114,7 +114,7 @@ export async function sweep<S extends ServiceSet = ServiceSet, C = unknown>(
         const result = await simulateOne(made.simulated, seed)
         add(totals, result, made.index)
         totals.realMs += performance.now() - beganMs
-        if (!result.ok) first ??= { result, made }
+        if (!result.ok) first ??= { result: await withTicks(result, made), made }
         onResult?.(result, made.one)
         onProgress?.({ done: totals.runs, seeds: total, failures: totals.failures, realMs: totals.realMs })
         if (first !== undefined && !keepGoing) break
@@ -138,11 +138,17 @@ interface CaseOptions {
 
 async function simulateOne(options: SimulateOptions, seed: number): Promise<SimulationResult> {
   try {
-    return await simulate({ ...options, seed })
+    return await runSimulation({ ...options, seed }, false)
   } catch (error) {
     const message = `sweep(): seed ${seed} could not be run: ${thrownMessage(error)}`
     throw new EntiaError('invalid-argument', message, { seed }, { cause: error })
   }
+}
+
+/** The same run with its ticks, for who looks at it; if it does not come again, as it was. */
+async function withTicks(result: SimulationResult, { simulated: options }: CaseOptions): Promise<SimulationResult> {
+  const again = await simulate({ ...options, seed: result.seed })
+  return again.trace.hash === result.trace.hash ? again : result
 }
 
 async function failureOf(
@@ -212,7 +218,15 @@ function checked(options: SweepOptions) {
   }
   const made = casesOf(cases).map(({ one, index }): CaseOptions => {
     const own = forCase === undefined || index === undefined ? {} : forCase(one)
-    return { one, index, simulated: { ...simulated, ...own, world: (seed) => simulated.world(seed, one) } }
+    return {
+      one,
+      index,
+      simulated: {
+        ...simulated,
+        ...own,
+        world: (seed, name) => simulated.world(seed, index === undefined ? name : one, name),
+      },
+    }
   })
   for (const each of made) checkedOptions(each.simulated)
   return { cases: made, seeds, from, isShrinking, keepGoing, onProgress, onResult }

@@ -6,7 +6,7 @@ export interface Write {
   readonly world: string
   readonly rows: readonly JournalRow[]
   readonly snapshot: StoredWorld['snapshot'] | undefined
-  /** Whether the rows and the oldest snapshot stay when a snapshot comes. */
+  /** Whether earlier rows and snapshots stay when a snapshot comes. */
   readonly record: boolean
   readonly isBusy: boolean | undefined
   readonly epoch: number
@@ -78,11 +78,12 @@ export interface Database {
   /** From the newest snapshot at or before `from`, up to `to`; `undefined` if no snapshot is so old. */
   readPart(world: string, from: number, to: number): StoredWorld | undefined
   /** Those that are kept, in order. */
-  rowsBehind(world: string, tick: number): readonly JournalRow[]
+  rowsBehind(world: string, tick: number, to: number): readonly JournalRow[]
   text(key: string): string | undefined
   /** Removes what is kept of one world, texts and transcripts aside; `false` if that is nothing. */
   remove(world: string): boolean
-  list(): readonly WorldInfo[]
+  /** @param sizes whether to sum up what is kept */
+  list(sizes: boolean): readonly WorldInfo[]
   close(): void
 }
 

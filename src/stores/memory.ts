@@ -9,6 +9,7 @@ import type {
   Transcripts,
   Write,
 } from './medium.ts'
+import { memoryStreams } from './memory-streams.ts'
 import { assertReached, assertRepeated } from './order.ts'
 import type { JournalRow, Letter, SharedStore, StoredWorld, TranscriptHit, WorldInfo } from './port.ts'
 import { storeOnDemand } from './store-on-demand.ts'
@@ -16,7 +17,7 @@ import type { TranscriptIndex } from './transcript-index.ts'
 
 /** A store that lasts as long as the object. It keeps text, so that what is loaded is what was committed. */
 export function memoryStore(): SharedStore {
-  return storeOnDemand(async () => new MemoryMedium())
+  return { ...storeOnDemand(async () => new MemoryMedium()), streams: memoryStreams() }
 }
 
 interface Kept {
@@ -149,8 +150,11 @@ class MemoryDatabase implements Database {
     return kept && snapshot && { snapshot, rows: kept.rows.filter(({ tick }) => tick > snapshot.tick && tick <= to) }
   }
 
-  rowsBehind(world: string, tick: number): readonly JournalRow[] {
-    return (this.#worlds.get(world)?.rows ?? []).filter((row) => row.tick > tick)
+  rowsBehind(world: string, tick: number, to: number): readonly JournalRow[] {
+    const rows = this.#worlds.get(world)?.rows ?? []
+    const first = rows[0]?.tick ?? 0
+    // Rows have no gaps: a late part is found without a look at those before it.
+    return rows.slice(Math.max(0, tick + 1 - first), Math.max(0, to + 1 - first))
   }
 
   text(key: string): string | undefined {
@@ -162,10 +166,10 @@ class MemoryDatabase implements Database {
     return this.#worlds.delete(world) || hadLetters
   }
 
-  list(): readonly WorldInfo[] {
+  list(sizes: boolean): readonly WorldInfo[] {
     return [...new Set([...this.#worlds.keys(), ...this.#letters.keys()])].map((name) => {
       const { isBusy, rows = [], snapshots = [] } = this.#worlds.get(name) ?? {}
-      const lines = [...snapshots.flatMap((snapshot) => snapshot.lines), ...rows.map((row) => row.line)]
+      const lines = sizes ? [...snapshots.flatMap((snapshot) => snapshot.lines), ...rows.map((row) => row.line)] : []
       const letters = this.#letters.get(name)?.length
       const { wakeAtMs } = this.holding(name)
       return {
@@ -175,7 +179,7 @@ class MemoryDatabase implements Database {
         isBusy,
         ...(letters !== undefined && { letters }),
         ...(wakeAtMs !== undefined && { wakeAtMs }),
-        sizeBytes: lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0),
+        sizeBytes: sizes ? lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0) : undefined,
       }
     })
   }
@@ -184,9 +188,8 @@ class MemoryDatabase implements Database {
 }
 
 function replaced(kept: Kept, snapshot: StoredWorld['snapshot'], record: boolean): Kept {
-  const oldest = kept.snapshots[0]
   return {
-    snapshots: record && oldest && oldest.tick < snapshot.tick ? [oldest, snapshot] : [snapshot],
+    snapshots: [...(record ? kept.snapshots.filter(({ tick }) => tick < snapshot.tick) : []), snapshot],
     rows: record ? kept.rows : kept.rows.filter((row) => row.tick > snapshot.tick),
     isBusy: kept.isBusy,
   }

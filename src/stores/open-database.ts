@@ -3,7 +3,16 @@ import { checkedBatch } from './check-arguments.ts'
 import { type LockOwner, lockedError } from './lock-owner.ts'
 import type { Database, JournalHead, KeptText, LetterTo, Transcripts, Write } from './medium.ts'
 import { advance, assertContiguous, fencedError } from './order.ts'
-import type { Letter, LostTicks, Post, SharedBatch, SharedJournal, SharedOpenOptions, StoredWorld } from './port.ts'
+import type {
+  FirstSnapshot,
+  Letter,
+  LostTicks,
+  Post,
+  SharedBatch,
+  SharedJournal,
+  SharedOpenOptions,
+  StoredWorld,
+} from './port.ts'
 
 interface OpenDatabaseParts {
   /** Worlds have got letters that are durable. */
@@ -19,6 +28,7 @@ export class OpenDatabase {
   readonly #work = new Set<Promise<unknown>>()
   #lastTranscriptWork: Promise<unknown> = Promise.resolve()
   readonly #onUnused: () => void
+  #isUnused = false
 
   readonly #root: string
 
@@ -41,7 +51,7 @@ export class OpenDatabase {
       this.#closeIfUnused()
     }
     const { database } = this
-    const { epoch: writtenIn } = database.holding(name)
+    const { epoch: writtenIn, wakeAtMs: wasDueMs } = database.holding(name)
     const epoch = Math.max(writtenIn, held?.epoch ?? 0) + 1
     const world = new OpenWorld({
       name,
@@ -49,6 +59,7 @@ export class OpenDatabase {
       owner,
       record,
       epoch,
+      wasDueMs: held === undefined ? wasDueMs : undefined,
       database,
       commits: this.#commits,
       onClosed,
@@ -111,8 +122,11 @@ export class OpenDatabase {
     return done
   }
 
+  /** Once: who was succeeded in a world may close it when this is over, and the root is open anew. */
   #closeIfUnused(): void {
-    if (this.#worlds.size === 0 && this.#work.size === 0) this.#onUnused()
+    if (this.#isUnused || this.#worlds.size > 0 || this.#work.size > 0) return
+    this.#isUnused = true
+    this.#onUnused()
   }
 }
 
@@ -120,6 +134,7 @@ interface OpenWorldParts {
   readonly name: string
   readonly root: string
   readonly epoch: number
+  readonly wasDueMs: number | undefined
   readonly owner: LockOwner
   readonly record: boolean
   readonly database: Database
@@ -130,6 +145,8 @@ interface OpenWorldParts {
 class OpenWorld implements SharedJournal {
   readonly name: string
   readonly epoch: number
+  readonly openedAtTick: number | undefined
+  readonly wasDueMs: number | undefined
   readonly owner: LockOwner
   readonly lost: LostTicks | undefined
   readonly #parts: OpenWorldParts
@@ -140,6 +157,8 @@ class OpenWorld implements SharedJournal {
   constructor(parts: OpenWorldParts) {
     this.name = parts.name
     this.epoch = parts.epoch
+    this.openedAtTick = tickOf(parts)
+    this.wasDueMs = parts.wasDueMs
     this.owner = parts.owner
     this.lost = lostTicks(parts)
     this.#parts = parts
@@ -172,6 +191,17 @@ class OpenWorld implements SharedJournal {
     await commits.settled()
     this.#assertHeld()
     return database.letters(this.name, limit)
+  }
+
+  async place({ isBusy, world, ...snapshot }: FirstSnapshot): Promise<boolean> {
+    this.#assertOpen()
+    const { commits, database } = this.#parts
+    const { sent: _, ...checked } = checkedBatch({ snapshot, isBusy }, world, false)
+    await commits.settled()
+    if (database.head(world) !== undefined) return false
+    const { epoch } = database.holding(world)
+    await commits.commit({ ...checked, sent: [], epoch, isFirst: false }, () => this.#assertHeld())
+    return true
   }
 
   close({ wakeAtMs }: { readonly wakeAtMs?: number | undefined } = {}): Promise<void> {
@@ -214,6 +244,15 @@ class OpenWorld implements SharedJournal {
     throw new EntiaError('store-closed', `The world '${this.name}' is closed. Open it again with store.open().`, {
       world: this.name,
     })
+  }
+}
+
+/** Who loads what is damaged is told so. */
+function tickOf({ database, name }: OpenWorldParts): number | undefined {
+  try {
+    return database.head(name)?.tick
+  } catch {
+    return undefined
   }
 }
 

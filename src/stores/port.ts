@@ -14,8 +14,8 @@ export interface JournalRow {
 export interface Batch {
   readonly rows?: readonly JournalRow[] | undefined
   /**
-   * The world as of `tick`, as opaque lines. Unless the world keeps a recording, it replaces earlier snapshots and the
-   * rows up to its tick. The lines are read before `commit` returns, so they may come from a living world. The first
+   * The world as of `tick`, as opaque lines. It replaces earlier snapshots and the rows up to its tick; in a world that keeps
+   * a recording it is one more. The lines are read before `commit` returns, so they may come from a living world. The first
    * batch of a world needs a snapshot.
    */
   readonly snapshot?: { readonly tick: number; readonly lines: Iterable<string> } | undefined
@@ -76,6 +76,8 @@ export interface WorldInfo {
    * it; the others wait for a message. `undefined` for unreadable worlds and those of an older version.
    */
   readonly isBusy?: boolean | undefined
+  /** It has work in flight that only waits, so that its holder has left it: a letter wakes it, or `wakeAtMs`. @default not known */
+  readonly isParked?: true | undefined
   /** Who has it open now, in this process or another; absent: nobody. */
   readonly heldBy?: LockOwner | undefined
   /** How many letters wait for it. @default none */
@@ -84,13 +86,22 @@ export interface WorldInfo {
   readonly wakeAtMs?: number | undefined
   /** Why no worker drives it until it is released; absent: it is not in quarantine. */
   readonly quarantine?: string | undefined
-  /** Bytes of all rows and snapshots kept; of the whole database where it cannot be read. */
-  readonly sizeBytes: number
+  /** Bytes of all rows and snapshots kept; of the whole database where it cannot be read. `undefined`: not asked for. */
+  readonly sizeBytes: number | undefined
   /**
    * Why it cannot be read now: `world-locked` by a holder elsewhere, `newer-version`, `corrupt-journal` … Its children
    * are not listed then.
    */
   readonly unreadable?: EntiaError | undefined
+}
+
+/** The first snapshot of a world, to be written unless the world is there. */
+export interface FirstSnapshot {
+  readonly world: string
+  readonly tick: number
+  readonly lines: Iterable<string>
+  /** Whether it has work in flight. @default undefined: not known */
+  readonly isBusy?: boolean | undefined
 }
 
 /** One world, opened for writing. Only one holder at a time has it, on all processes together. */
@@ -125,9 +136,20 @@ export interface SharedJournal extends WorldJournal {
    * refused with `world-fenced`, which is final: a later holder went on from what was committed before.
    */
   readonly epoch: number
+  /** The newest tick that was committed when it was opened; `undefined`: it was never written. */
+  readonly openedAtTick: number | undefined
+  /** When it was due to be opened, as its last holder has left it, in milliseconds since 1970; `undefined`: it did not say, or died. */
+  readonly wasDueMs: number | undefined
   commit(batch: SharedBatch): Promise<void>
   /** Letters that wait for the world, in the order of their ids. @param limit the oldest so many. @default all */
   letters(limit?: number): Promise<readonly Letter[]>
+  /**
+   * Writes another world of the same root, which then has no holder. A holder that was succeeded writes none: its successor has
+   * perhaps removed that world, and would not know of it.
+   * @returns false where it is written already
+   * @throws `world-fenced`
+   */
+  place(first: FirstSnapshot): Promise<boolean>
   /** @param options `wakeAtMs`: the world is due to be opened at that instant, in milliseconds since 1970 */
   close(options?: { readonly wakeAtMs?: number | undefined }): Promise<void>
 }
@@ -158,17 +180,28 @@ export interface ReadOptions {
   readonly root?: string | undefined
 }
 
+/** Which rows are read. */
+export interface RowsOptions {
+  readonly after: number
+  /** No row behind this tick. @default the newest tick */
+  readonly to?: number | undefined
+  /** The root world in whose database it lies; absent: its own. */
+  readonly root?: string | undefined
+}
+
 /** Which worlds are listed. */
 export interface ListOptions {
   /** Only this root world and those that lie in its database. @default all */
   readonly root?: string | undefined
+  /** Whether to sum up what is kept of each world, for which a file is read whole. @default true */
+  readonly sizes?: boolean | undefined
 }
 
 /** How a world is opened in a store. */
 export interface OpenOptions {
   /** Who holds it, for the error that the next opener gets. */
   readonly holder?: string | undefined
-  /** Keep all rows and the first snapshot, so that the run can be replayed. @default false */
+  /** Keep all rows and snapshots, so that the run can be replayed and read as of any tick. @default false */
   readonly record?: boolean | undefined
   /** The root world in whose database it lies, that of a grandchild too; absent: its own. */
   readonly root?: string | undefined
@@ -262,8 +295,52 @@ export interface Store {
   close(): Promise<void>
 }
 
+/** A world of a `SharedStore`. */
+export interface WorldName {
+  readonly world: string
+  /** The root world in whose database it lies; absent: its own. */
+  readonly root?: string | undefined
+}
+
+/** What a model has written so far in a call in flight, or a part of it. */
+export interface StreamedText {
+  /** The holder's. What an earlier holder wrote counts no more. */
+  readonly epoch: number
+  /** The call, and its try. */
+  readonly effect: number
+  readonly attempt: number
+  /** How many pieces of this try come before it. 0: it takes the place of all that was written of the call. */
+  readonly first: number
+  /** How many come before what follows it. */
+  readonly next: number
+  /** One line, opaque to a store. Empty: the call is over, and what was written of it may go. */
+  readonly line: string
+}
+
+/** A text as it was written. Later ones of a world have higher ids; those written together may have the same. */
+export interface WrittenText extends StreamedText {
+  readonly id: number
+}
+
+/**
+ * What models stream in worlds, for those who watch from elsewhere. It is not durable, and goes soon after nobody watches.
+ * Who watches costs the holder of a world nothing but what it writes.
+ */
+export interface Streams {
+  /**
+   * Watches worlds for the next seconds, and gives what was written of each.
+   * @param worlds `after`: the newest id that is known
+   */
+  watch(worlds: readonly (WorldName & { readonly after: number })[]): Promise<readonly (readonly WrittenText[])[]>
+  /** A number for each world that is watched: another one once nobody has watched it for a while. `undefined`: nobody does. */
+  watched(worlds: readonly WorldName[]): Promise<readonly (number | undefined)[]>
+  write(texts: readonly (WorldName & StreamedText)[]): Promise<void>
+}
+
 /** A store whose worlds pass from holder to holder, and get letters while nobody holds them. */
 export interface SharedStore extends Store {
+  /** Absent: what models stream is seen only where they are called. */
+  readonly streams?: Streams
   open(world: string, options?: SharedOpenOptions): Promise<SharedJournal>
   /**
    * Sends a letter. Resolves once it is durable.
@@ -273,13 +350,11 @@ export interface SharedStore extends Store {
   /**
    * The rows of a world behind a tick, without holding it. `undefined`: some of them are not kept any more, or it is not there;
    * `read` gives it whole.
+   * @param options `to`: no row behind this tick. @default the newest tick
    */
-  rows(
-    world: string,
-    options: { readonly after: number; readonly root?: string },
-  ): Promise<readonly JournalRow[] | undefined>
+  rows(world: string, options: RowsOptions): Promise<readonly JournalRow[] | undefined>
   /** The newest tick of each of these worlds, without holding them; `undefined` for one that is not there. */
-  ticks(worlds: readonly { readonly world: string; readonly root?: string }[]): Promise<readonly (number | undefined)[]>
+  ticks(worlds: readonly WorldName[]): Promise<readonly (number | undefined)[]>
   /** Calls a listener for each world that has got letters, in this process or another; soon, and perhaps more than once. */
   on(event: 'letter', hear: (root: string, world: string) => void): () => void
 }

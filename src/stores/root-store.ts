@@ -17,6 +17,7 @@ import type {
   ListOptions,
   Post,
   ReadOptions,
+  RowsOptions,
   SharedJournal,
   SharedOpenOptions,
   SharedStore,
@@ -24,6 +25,7 @@ import type {
   TranscriptHit,
   TranscriptLine,
   WorldInfo,
+  WorldName,
 } from './port.ts'
 import { assertContiguous, notKept } from './order.ts'
 import { searchWords } from './search-words.ts'
@@ -103,24 +105,27 @@ export class RootStore implements SharedStore {
 
   async rows(
     world: string,
-    { after, root = world }: { readonly after: number; readonly root?: string },
+    { after, root = world, to = Infinity }: RowsOptions,
   ): Promise<readonly JournalRow[] | undefined> {
     assertName(world)
     assertName(root)
     assertWhole('A tick to read behind', after, 0)
+    if (to !== Infinity) assertWhole('A tick to read to', to, 0)
     this.#assertOpen()
     await this.#open.get(root)?.settled()
     if (!this.#medium.has(root)) return undefined
     return this.#view(root, (database) => {
-      const rows = database.rowsBehind(world, after)
-      const isWhole = rows[0] === undefined ? database.head(world)?.tick === after : rows[0].tick === after + 1
+      const rows = database.rowsBehind(world, after, to)
+      const [first] = rows
+      if (first !== undefined) return first.tick === after + 1 ? rows : undefined
+      const newest = database.head(world)?.tick
+      // None was asked for, or none is there yet.
+      const isWhole = newest === after || (newest !== undefined && to <= after && after < newest)
       return isWhole ? rows : undefined
     })
   }
 
-  async ticks(
-    worlds: readonly { readonly world: string; readonly root?: string }[],
-  ): Promise<readonly (number | undefined)[]> {
+  async ticks(worlds: readonly WorldName[]): Promise<readonly (number | undefined)[]> {
     this.#assertOpen()
     return worlds.map(({ root, world }) => {
       const place = root ?? world
@@ -129,11 +134,11 @@ export class RootStore implements SharedStore {
     })
   }
 
-  async list({ root }: ListOptions = {}): Promise<readonly WorldInfo[]> {
+  async list({ root, sizes = true }: ListOptions = {}): Promise<readonly WorldInfo[]> {
     if (root !== undefined) assertName(root)
     this.#assertOpen()
     const roots = root === undefined ? this.#medium.roots() : this.#medium.has(root) ? [root] : []
-    const worlds = roots.flatMap((each) => this.#listRoot(each))
+    const worlds = roots.flatMap((each) => this.#listRoot(each, sizes))
     return worlds.sort((a, b) => (a.name < b.name ? -1 : 1))
   }
 
@@ -261,7 +266,7 @@ export class RootStore implements SharedStore {
     return this.#openDatabase(root, lockOwner('a look at a transcript')).withTranscripts(act)
   }
 
-  #listRoot(root: string): readonly WorldInfo[] {
+  #listRoot(root: string, sizes: boolean): readonly WorldInfo[] {
     const open = this.#open.get(root)
     // Of a root that is open here, this process has the lock.
     const elsewhere = open === undefined ? this.#medium.holder(root) : undefined
@@ -270,7 +275,7 @@ export class RootStore implements SharedStore {
       return heldBy === undefined ? {} : { heldBy }
     }
     try {
-      return this.#view(root, (database) => database.list()).map((info) => ({ ...info, ...held(info.name) }))
+      return this.#view(root, (database) => database.list(sizes)).map((info) => ({ ...info, ...held(info.name) }))
     } catch (error) {
       if (!(error instanceof EntiaError)) throw error
       const sizeBytes = this.#medium.sizeBytes(root)

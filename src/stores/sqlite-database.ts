@@ -117,10 +117,10 @@ export class SqliteDatabase implements Database {
     })
   }
 
-  rowsBehind(world: string, tick: number): readonly JournalRow[] {
+  rowsBehind(world: string, tick: number, to: number): readonly JournalRow[] {
     return explaining(this.place, () => {
       const { id } = this.#find(world)
-      const found = id === undefined ? [] : this.#statements.rowsBehind.all(id, tick, id, 2 ** 40 - 1)
+      const found = id === undefined ? [] : this.#statements.rowsBehind.all(id, tick, id, Math.min(to, 2 ** 40 - 1))
       return found.map((row) => ({ tick: row['tick'] as number, line: row['line'] as string }))
     })
   }
@@ -144,20 +144,21 @@ export class SqliteDatabase implements Database {
     })
   }
 
-  list(): readonly WorldInfo[] {
+  list(sizes: boolean): readonly WorldInfo[] {
     return explaining(this.place, () =>
-      this.#statements.list.all().flatMap((row): readonly WorldInfo[] => {
+      (sizes ? this.#statements.list : this.#statements.briefList).all().flatMap((row): readonly WorldInfo[] => {
         const name = decodeName(row['name'] as string) ?? ''
         const head = this.#headOf(name, row)
         const root = name === this.#root ? undefined : this.#root
         const letters = row['letters'] as number
         const wakeAtMs = row['wake_at']
         const due = { ...(letters > 0 && { letters }), ...(typeof wakeAtMs === 'number' && { wakeAtMs }) }
-        if (!head) return letters === 0 ? [] : [{ name, root, tick: undefined, ...due, sizeBytes: 0 }]
+        if (!head)
+          return letters === 0 ? [] : [{ name, root, tick: undefined, ...due, sizeBytes: sizes ? 0 : undefined }]
         const id = row['id'] as number
         const busy = this.#statements.busy.get(id, id, id, id)?.['busy']
         const isBusy = typeof busy === 'number' ? busy === 1 : undefined
-        return [{ name, root, tick: head.tick, isBusy, ...due, sizeBytes: row['size'] as number }]
+        return [{ name, root, tick: head.tick, isBusy, ...due, sizeBytes: sizes ? (row['size'] as number) : undefined }]
       }),
     )
   }
@@ -193,8 +194,7 @@ export class SqliteDatabase implements Database {
     for (const letter of sent) this.#enter(letter)
     const busy = isBusy === undefined ? null : Number(isBusy)
     if (snapshot) {
-      const kept = record && found.head ? Math.min(found.head.oldestSnapshot, snapshot.tick - 1) : -1
-      this.#statements.dropSnapshots.run(id, kept, snapshot.tick)
+      this.#statements.dropSnapshots.run(id, record ? snapshot.tick - 1 : -1, snapshot.tick)
       if (!record) this.#statements.dropRows.run(id, id, snapshot.tick)
       for (const [seq, line] of snapshot.lines.entries()) {
         this.#statements.addSnapshotLine.run(id, snapshot.tick, seq, line, busy)
@@ -286,6 +286,9 @@ function prepare(db: DatabaseSync) {
         (SELECT count(*) FROM letters WHERE world = worlds.id) AS letters, wake_at
       FROM worlds
     `),
+    briefList: db.prepare(
+      `SELECT ${heads}, (SELECT count(*) FROM letters WHERE world = worlds.id) AS letters, wake_at FROM worlds`,
+    ),
     // Of the newest tick: a row's, or, where a snapshot has taken its place, the snapshot's.
     busy: db.prepare(`
       SELECT busy FROM (

@@ -33,6 +33,11 @@ export function postedInputs({ core }: World): number {
   return core.inbox.length
 }
 
+/** Component → the system that wrote it last in the newest tick. Before the next begins. */
+export function lastWriters({ core }: World): Readonly<Record<string, string>> {
+  return core.state.tracking.writers()
+}
+
 /** `undefined` between ticks. */
 export function runningSystem({ core }: World): string | undefined {
   return core.underway?.writer

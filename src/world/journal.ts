@@ -90,6 +90,18 @@ export class JournalCodec {
   }
 }
 
+/**
+ * A line's content, without a look at the lines before it: header fields that did not change are absent.
+ * @throws `corrupt-journal`
+ */
+export function contentOf(line: string, where: string): Omit<Step, 'delta'> & { readonly delta: Partial<Delta> } {
+  const corrupt = (problem: string): EntiaError => {
+    return new EntiaError('corrupt-journal', `${where}: ${problem}. Restore the store from a copy.`)
+  }
+  const { i: inputs, d, e: events } = shaped('row', parsedLine(line.slice(checkLength + 1), corrupt) as Json, corrupt)
+  return { inputs, events, delta: unpack(d, inputs, corrupt) as Partial<Delta> }
+}
+
 /** Header fields that most ticks leave unchanged. */
 const steady = ['dateOffsetMs', 'ids', 'next', 'nowMs', 'random', 'run'] as const
 

@@ -1,11 +1,11 @@
 import type { Header } from './changes.ts'
 import type { Entity } from './component.ts'
-import type { Core } from './core.ts'
 import type { Input } from './input.ts'
 import { EntiaError } from './entia-error.ts'
 import { checkOptions, flag } from './option-shapes.ts'
 import type { Json } from './json.ts'
 import { LinesHash } from './sha256.ts'
+import type { State } from './state.ts'
 
 /** Of snapshots and their journals. */
 export const snapshotFormat = 1
@@ -28,8 +28,18 @@ export type SnapshotEnd = {
   readonly end: { readonly lines: number; readonly sha256: string }
 }
 
+/** What of a world is saved. */
+export interface Saveable {
+  readonly name: string
+  readonly seed: number
+  readonly header: Header
+  readonly inbox: readonly Input[]
+  readonly state: State
+  token(name: string): { readonly version: number }
+}
+
 /** Head, entities ascending, checksum. @throws `corrupt-snapshot` if the world changes meanwhile */
-export function* snapshotLines(core: Core): Generator<string> {
+export function* snapshotLines(core: Saveable): Generator<string> {
   const hash = new LinesHash()
   const { revision } = core.state.tracking
   let lines = 0
@@ -54,7 +64,7 @@ export interface HashOptions {
 }
 
 /** SHA-256 of a world's content in hex, without its run id. */
-export function hashWorld(core: Core, options: HashOptions): string {
+export function hashWorld(core: Saveable, options: HashOptions): string {
   checkOptions('world.hash', options, { stable: flag })
   const { stable = false } = options
   const hash = new LinesHash()
@@ -63,7 +73,7 @@ export function hashWorld(core: Core, options: HashOptions): string {
   return hash.end()
 }
 
-function* contentLines(core: Core, header = core.header): Generator<string> {
+function* contentLines(core: Saveable, header = core.header): Generator<string> {
   const components: Record<string, number> = {}
   for (const name of usedNames(core)) components[name] = core.token(name).version
   const head: SnapshotHead = {
@@ -78,7 +88,7 @@ function* contentLines(core: Core, header = core.header): Generator<string> {
   for (const entity of core.state.entities.all()) yield* entityLines(core, entity)
 }
 
-function* entityLines(core: Core, entity: Entity): Generator<string> {
+function* entityLines(core: Saveable, entity: Entity): Generator<string> {
   const values: Record<string, Json> = {}
   const long: [string, readonly Json[]][] = []
   for (const token of core.state.componentsOf(entity)) {
@@ -96,12 +106,12 @@ function* entityLines(core: Core, entity: Entity): Generator<string> {
   }
 }
 
-function usedNames(core: Core): string[] {
+function usedNames(core: Saveable): string[] {
   const used = core.state.columns().filter((column) => column.count > 0)
   return used.map((column) => column.token.name)
 }
 
-function* stableLines(core: Core): Generator<string> {
+function* stableLines(core: Saveable): Generator<string> {
   for (const entity of core.state.entities.all()) {
     for (const line of entityLines(core, entity)) {
       yield JSON.stringify(JSON.parse(line), (key, value: unknown) => (isVolatile(key) ? undefined : value))

@@ -10,6 +10,19 @@ import { Tracking } from './tracking.ts'
 
 const none: readonly Entity[] = []
 
+/** What a step has overwritten. */
+export interface Past {
+  readonly spawned: readonly Entity[]
+  readonly despawned: readonly Entity[]
+  /** Of a log: its items up to `length`. */
+  readonly values: readonly {
+    readonly entity: Entity
+    readonly token: Component
+    readonly value: Json | undefined
+    readonly length: number
+  }[]
+}
+
 /** Entities and their values. Tracks the writes of a step, to list or undo them. Knows no schemas, time or systems. */
 export class State {
   readonly entities = new Entities((token) => this.#columns[token.index])
@@ -223,18 +236,30 @@ export class State {
 
   /** Restores the state as of `begin`. */
   undo(): void {
+    const past = this.past()
     this.tracking.stop()
+    this.takeBack(past)
+    this.tracking.forget()
+  }
+
+  /** What the step since `begin` has overwritten. */
+  past(): Past {
     const { spawned, despawned, columns } = this.tracking.past
+    const values = columns.flatMap(({ token, touched }) => {
+      return (touched?.all() ?? []).map(({ entity, value, length }) => ({ entity, token, value, length }))
+    })
+    return { spawned, despawned, values }
+  }
+
+  /** Takes back a step that is not tracked any more: the newest that has not been taken back. */
+  takeBack({ despawned, spawned, values }: Past): void {
     for (const entity of spawned) this.erase(entity)
     for (const entity of despawned) this.entities.add(entity)
-    for (const column of columns) {
-      for (const { entity, value, length } of column.touched?.all() ?? []) {
-        if (!this.entities.has(entity)) continue
-        if (column.token.kind === 'log' && value !== undefined) (value as Json[]).length = length
-        this.#reset(entity, column, value)
-      }
+    for (const { entity, length, token, value } of values) {
+      if (!this.entities.has(entity)) continue
+      if (token.kind === 'log' && value !== undefined) (value as Json[]).length = length
+      this.#reset(entity, this.column(token), value)
     }
-    this.tracking.forget()
     this.tracking.revision++
   }
 

@@ -20,6 +20,7 @@ import {
 import type { SessionUsage } from '../../src/protocol/usage.ts'
 import { maxInlineBytes } from '../../src/rules/delegation/session-outcome.ts'
 import { returned } from '../../src/rules/delegation/grants.ts'
+import { highestOf } from '../../src/rules/tokens/token-counts.ts'
 import type { Entity, PatchOf } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { emit } from '../kit.ts'
@@ -47,7 +48,9 @@ const worthWaking: ReadonlySet<SessionStatus> = new Set(['succeeded', 'failed', 
 /** Ends a session in one tick: its state, notification, the parent's budget, and the answers of waiting calls. */
 export function endSession(world: World, session: Entity, ending: SessionEnding): void {
   const { grant, mode, notify, parent, sessionId, startedAtMs } = world.read(session, SubagentSession)
-  const { status, fields, usage } = ending
+  const { status, fields } = ending
+  // What the workers of a session died of is given up without a word of what it has spent since it last reported.
+  const usage = ending.usage && highestOf(world.get(session, ReportedUsage)?.usage, ending.usage)
   const facts = delegationFacts(world, session)
   const delegated = delegatedBy(world, parent)
   const finishedSequence = delegated.finished + 1
@@ -81,12 +84,14 @@ function noteForWait(world: World, agent: Entity, session: Entity): void {
   world.add(agent, Notified)
 }
 
-/** Returns the unspent grant of an ended session once its usage is known. */
+/** Returns the unspent grant of an ended session once its usage is known. Who else says what it has used comes too late. */
 export function settleGrant(world: World, session: Entity, usage: SessionUsage): void {
-  const { grant, parent } = world.read(session, SubagentSession)
+  const { grant, parent, usage: known } = world.read(session, SubagentSession)
+  if (grant === undefined && known !== undefined) return
+  const used = highestOf(world.get(session, ReportedUsage)?.usage, usage)
   world.remove(session, ReportedUsage)
-  world.patch(session, SubagentSession, { grant: undefined, usage })
-  if (grant !== undefined) world.set(parent, Delegated, returned(delegatedBy(world, parent), grant, usage))
+  world.patch(session, SubagentSession, { grant: undefined, usage: used })
+  if (grant !== undefined) world.set(parent, Delegated, returned(delegatedBy(world, parent), grant, used))
 }
 
 function emitCompleted(world: World, session: Entity, facts: DelegationFacts, { status, text }: SessionEnding): void {

@@ -1,4 +1,4 @@
-import { Ancestry, SlotReleased, SlotRequest } from '../../components/sessions/ancestry.ts'
+import { Ancestry, SessionStopped, SlotReleased, SlotRequest } from '../../components/sessions/ancestry.ts'
 import { Settling } from '../../components/context/holder.ts'
 import type { InputOf } from '../../src/protocol/input.ts'
 import { Effect, Outcome, Running } from '../../components/effects/effect.ts'
@@ -142,6 +142,7 @@ function stopSessions(world: World): void {
   for (const agent of world.query(Ancestry)) {
     emitCancelled(world, agent, activeSessions(world, agent), openEffects(world, agent))
     cancelSessionsOf(world, agent)
+    world.add(agent, SessionStopped)
   }
 }
 

@@ -50,8 +50,25 @@ const rooms: Readonly<Record<string, Room>> = {
   'src/doors/matrix': { mayImport: [...belowTheDoor, 'src/runtime'] },
   'src/doors/postgres': { mayImport: [...belowTheDoor, 'src/stores/postgres', 'src/runtime'] },
   src: { mayImport: [...belowTheDoor, 'src/doors', 'src/runtime'] },
-  'src/sim': { mayImport: [...belowTheDoor, 'src/doors', 'src'] },
+  // A run becomes a page: what the inspector reads, and the files of its page.
+  'src/sim': {
+    mayImport: [...belowTheDoor, 'src/doors', 'src', 'src/inspector/reading', 'src/inspector/page-files.ts'],
+  },
   'src/vitest': { mayImport: [...belowTheDoor, 'src/doors', 'src', 'src/sim'] },
+  // What both server and page know. Of components it knows types alone, which cost the page nothing.
+  'src/inspector/reading': { mayImport: ['src/world', 'components'], packages: [] },
+  'src/inspector/page': {
+    mayImport: [
+      'src/world',
+      'src/protocol',
+      'components',
+      'src/inspector/reading',
+      'src/rules/projection/gaps.ts',
+      'src/rules/projection/turn-places.ts',
+    ],
+    packages: ['@noble/hashes', '@preact/signals', 'dompurify', 'marked', 'preact', 'preact/hooks', 'zod'],
+  },
+  'src/inspector': { mayImport: [...belowTheDoor, 'src/runtime', 'src/inspector/reading'] },
   // The scripted model of `npm start` is an example, which is packed with the program.
   'src/cli': {
     mayImport: [
@@ -63,6 +80,8 @@ const rooms: Readonly<Record<string, Room>> = {
       'src/runtime',
       'src',
       'src/sim',
+      'src/inspector',
+      'src/inspector/reading',
       'examples/reader/reader.ts',
     ],
   },
@@ -86,11 +105,15 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   '@modelcontextprotocol/node': ['src/doors/mcp'],
   '@modelcontextprotocol/server': ['src/doors/mcp'],
   '@modelcontextprotocol/server/stdio': ['src/doors/mcp'],
+  '@noble/hashes': ['src/inspector/page'],
+  '@preact/signals': ['src/inspector/page'],
   bitecs: ['src/world'],
   ignore: ['src/tools'],
+  marked: ['src/cli', 'src/inspector/page'],
   'p-queue': ['src/engine', 'src/stores'],
   'cli-truncate': ['src/cli'],
   diff: ['src/cli', 'src/runtime'],
+  preact: ['src/inspector/page'],
   // The version.
   'package.json': ['src/cli', 'src/doors/mcp'],
   'string-width': ['src/cli'],
@@ -309,7 +332,7 @@ function inTheHouse({ path }: SourceFile): boolean {
 }
 
 function isFile(target: string): boolean {
-  return target.endsWith('.ts')
+  return /\.tsx?$/.test(target)
 }
 
 /** The room that a file belongs to, or none for a folder that the table does not know. */

@@ -45,7 +45,7 @@ export function readFolders(...folders: readonly string[]): readonly SourceFile[
     .flatMap(({ name }) =>
       readdirSync(join(root, name), { recursive: true, encoding: 'utf8' }).map((file) => join(name, file)),
     )
-    .filter((path) => path.endsWith('.ts') && !path.split(sep).includes('node_modules'))
+    .filter((path) => /\.tsx?$/.test(path) && !path.split(sep).includes('node_modules'))
     .toSorted((a, b) => (a < b ? -1 : 1))
     .map((path) => readSource(path.replaceAll(sep, '/'), readFileSync(join(root, path), 'utf8')))
 }

@@ -45,7 +45,7 @@ describe('the arguments of entia worker', () => {
     [['a.ts', '--health', '70000'], /--health must be a port, or HOST:PORT, got "70000"/],
     [['a.ts', '--health', 'here'], /--health must be a port/],
     [['a.ts', '--database', ' '], /--database must not be empty/],
-    [['a.ts', '--other'], /Unknown option '--other'/],
+    [['a.ts', '--other'], /There is no option --other/],
   ])('are refused: %j', (words, message) => {
     expect(() => workerArguments(words)).toThrow(UsageError)
     expect(() => workerArguments(words)).toThrow(message)
@@ -91,7 +91,7 @@ describe('commands that look at a fleet', () => {
     for (const command of [workersCommand, queueCommand]) {
       const output = place()
       expect(await command(['--help'], output)).toBe(0)
-      expect(output.stdout.text).toMatch(/--database URL +postgres:\/\//)
+      expect(output.stdout.text).toMatch(/--database URL +as postgres:\/\//)
     }
   })
 

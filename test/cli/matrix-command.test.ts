@@ -52,7 +52,7 @@ describe('entia matrix configure', () => {
   })
 
   it.for<readonly [string, readonly string[], RegExp]>([
-    ['a password among the options', ['--password', 'secret'], /Unknown option '--password'/],
+    ['a password among the options', ['--password', 'secret'], /There is no option --password/],
     ['nothing to go by', [], /needs --server, --user, --room, --users/],
     [
       'no password',
@@ -101,6 +101,6 @@ describe('entia matrix', () => {
     const at = await lab(undefined, false)
     expect(String(await rejection(told(at, ['rnu'])))).toContain('run')
     expect(String(await rejection(told(at, [])))).toContain('configure, run, poll, send, flush')
-    expect((await told(at, ['--help'])).stdout).toMatch(/^An agent in Matrix rooms/)
+    expect((await told(at, ['--help'])).stdout).toMatch(/^Have an agent answer in Matrix rooms/)
   })
 })

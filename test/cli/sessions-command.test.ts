@@ -95,6 +95,6 @@ describe('entia sessions', () => {
     const { command, said } = await stored()
     await command('remove', '20260101', '20260102')
     await command('list')
-    expect(said()).toMatch(/There is no stored chat of this folder\. 1 of other folders: entia sessions list --all\n$/)
+    expect(said()).toMatch(/There is no stored chat in this folder\. 1 in other folders: entia sessions list --all\n$/)
   })
 })

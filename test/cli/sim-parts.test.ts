@@ -8,6 +8,7 @@ import { type StorySweep } from '../../src/cli/sim/sweep-story.ts'
 import { SweepView } from '../../src/cli/sim/sweep-view.ts'
 import { UsageError } from '../../src/cli/parsed-words.ts'
 import { tempFolder } from '../tools/temp-folder.ts'
+import { run } from './program.ts'
 import { Terminal } from './terminal.ts'
 
 describe('a file that is no story', () => {
@@ -25,6 +26,13 @@ describe('a file that is no story', () => {
     await expect(loaded).rejects.toThrow(UsageError)
     await expect(loaded).rejects.toThrow(says)
   })
+
+  it('since its package says that it is CommonJS is refused, and what to write is told', async () => {
+    const here = await tempFolder({ 'package.json': '{"type":"commonjs"}', 'story.js': "import 'node:fs'" })
+    const { code, stderr } = await run(['sim', 'story.js'], { in: here })
+    expect(code).toBe(2)
+    expect(stderr).toContain('a module. Write "type": "module" in its package.json, or end its name in .mts or .mjs.')
+  })
 })
 
 describe('a command line of sim', () => {
@@ -33,11 +41,11 @@ describe('a command line of sim', () => {
     ['a.ts b.ts', 'sim runs one file, got 2: a.ts, b.ts.'],
     ['a.ts --seeds 0', '--seeds must be an integer ≥ 1, got 0.'],
     ['a.ts --seeds many', '--seeds must be an integer ≥ 1, got many.'],
-    ['a.ts --from -1', "Option '--from' argument is ambiguous"],
+    ['a.ts --from -1', '--from needs a value. Write one that begins with a dash behind =.'],
     ['a.ts --jobs 1.5', '--jobs must be an integer ≥ 1, got 1.5.'],
     ['a.ts --seed 3 --seeds 4 --jobs 2', '--seed runs one seed: leave out --seeds and --jobs.'],
     ['a.ts --html=', '--html must name the file to write.'],
-    ['a.ts --sedes 3', "Unknown option '--sedes'"],
+    ['a.ts --sedes 3', 'There is no option --sedes. Did you mean --seeds or --seed?'],
   ])('%j is refused', ([words, says]) => {
     expect(() => simArguments(words.split(' ').filter((word) => word !== ''))).toThrow(says)
   })

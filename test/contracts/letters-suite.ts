@@ -70,6 +70,37 @@ export function describeLetters(places: readonly SharedPlace[]): void {
       })
     })
 
+    describe('a world that its root places', () => {
+      const first = { world: 'b', tick: 0, lines: ['{"first":1}'] }
+
+      it('is there once, and nobody holds it', async () => {
+        const store = await opened()
+        const journal = await store.open('a')
+        await journal.commit(begin)
+        expect(await journal.place({ ...first, isBusy: true })).toBe(true)
+        expect(await journal.place({ ...first, lines: ['{"second":2}'] })).toBe(false)
+        expect((await store.read('b', { root: 'a' }))?.snapshot.lines).toEqual(first.lines)
+        const info = (await store.list({ root: 'a' })).find(({ name }) => name === 'b')
+        expect(info).toMatchObject({ root: 'a', tick: 0, isBusy: true })
+        expect(info).not.toHaveProperty('heldBy')
+        const held = await store.open('b', { root: 'a' })
+        await held.commit(row(1))
+        expect(await journal.place(first)).toBe(false)
+        expect((await held.load())?.rows).toEqual(row(1).rows)
+      })
+
+      it('is not written by one that was succeeded, also where its successor has removed it', async () => {
+        const store = await opened()
+        const before = await store.open('a')
+        await before.commit(begin)
+        await before.place(first)
+        await store.open('a', { seize: true })
+        await store.delete('b')
+        await expect(before.place(first)).rejects.toMatchObject({ code: 'world-fenced', details: { world: 'a' } })
+        expect(await store.read('b', { root: 'a' })).toBeUndefined()
+      })
+    })
+
     describe('a letter', () => {
       it('waits for a world until one of its ticks has taken it', async () => {
         const store = await opened()
@@ -191,6 +222,12 @@ export function describeLetters(places: readonly SharedPlace[]): void {
         expect(await store.ticks([{ world: 'b', root: 'a' }, { world: 'none' }])).toEqual([2, undefined])
         expect(await store.rows('b', { root: 'a', after: 1 })).toEqual(row(2).rows)
         expect(await store.rows('b', { root: 'a', after: 2 })).toEqual([])
+        expect(await store.rows('b', { root: 'a', after: 0, to: 1 })).toEqual(row(1).rows)
+        expect(await store.rows('b', { root: 'a', after: 1, to: 1 })).toEqual([])
+        expect(await store.rows('b', { root: 'a', after: 1, to: 9 })).toEqual(row(2).rows)
+        await expect(store.rows('b', { root: 'a', after: 0, to: -1 })).rejects.toMatchObject({
+          code: 'invalid-argument',
+        })
         expect(await store.rows('none', { after: 0 })).toBeUndefined()
       })
 
@@ -202,6 +239,7 @@ export function describeLetters(places: readonly SharedPlace[]): void {
         await journal.commit(row(3))
         expect(await store.rows('a', { after: 1 })).toBeUndefined()
         expect(await store.rows('a', { after: 2 })).toEqual(row(3).rows)
+        expect(await store.rows('a', { after: 0, to: 1 })).toBeUndefined()
       })
     })
 

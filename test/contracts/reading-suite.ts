@@ -26,6 +26,8 @@ export function describeReading(places: readonly TwoStores[]): void {
       await journal.commit({ rows: rows(4, 4) })
       expect(await reader.read('a')).toEqual({ snapshot: snapshot(0), rows: rows(1, 4) })
       expect(await reader.list()).toMatchObject([{ name: 'a', tick: 4 }])
+      const [brief] = await reader.list({ sizes: false })
+      expect(brief).toMatchObject({ name: 'a', tick: 4 })
     })
 
     it('takes no lock: the holder goes on, and the next one is not refused', async () => {

@@ -166,12 +166,19 @@ export function describeStores(places: readonly StorePlace[]): void {
         expect(await journal.load()).toEqual({ snapshot: snapshot(5), rows: rows(6, 6) })
       })
 
-      it('keeps no snapshot between the first and the newest', async () => {
+      it('keeps every snapshot, so that a tick is read from the nearest one before it', async () => {
         const journal = await openWritten('a', { record: true })
-        await journal.commit({ snapshot: snapshot(1) })
-        const before = (await store.list())[0]?.sizeBytes
-        await journal.commit({ snapshot: snapshot(2) })
-        expect((await store.list())[0]?.sizeBytes).toBe(before)
+        await journal.commit({ snapshot: snapshot(3) })
+        // Those of one transaction as well.
+        await Promise.all([
+          journal.commit({ rows: rows(4, 4), snapshot: snapshot(4) }),
+          journal.commit({ rows: rows(5, 6), snapshot: snapshot(6) }),
+          journal.commit({ rows: rows(7, 7), snapshot: snapshot(7) }),
+        ])
+        expect(await store.read('a', { to: 3 })).toEqual({ snapshot: snapshot(3), rows: [] })
+        expect(await store.read('a', { to: 5 })).toEqual({ snapshot: snapshot(4), rows: rows(5, 5) })
+        expect(await store.read('a', { to: 6 })).toEqual({ snapshot: snapshot(6), rows: [] })
+        expect(await journal.recording()).toEqual({ snapshot: snapshot(0), rows: rows(1, 7) })
       })
 
       it('can be given its first snapshot anew', async () => {

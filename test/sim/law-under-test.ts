@@ -22,8 +22,8 @@ export interface LawUnderTest {
 }
 
 /** Has a world watched by one law alone. */
-export function underLaw(law: Law, world: World): LawUnderTest {
-  const watch = law.watch(run())
+export function underLaw(law: Law, world: World, facts = run()): LawUnderTest {
+  const watch = law.watch(facts)
   return {
     watch,
     begin: (again = world) => watch.began?.(watched(again)),
@@ -36,7 +36,7 @@ export function underLaw(law: Law, world: World): LawUnderTest {
 
 /** The facts of a run that begins. */
 export function run(maxSessions = 5) {
-  return factsOf({ seed: 1, maxSessions, isKept: true, services: {} })
+  return factsOf({ seed: 1, maxSessions, processes: 1, isKept: true, services: {} })
 }
 
 /** A tick of a world as laws see it. */

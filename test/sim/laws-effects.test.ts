@@ -5,7 +5,7 @@ import { onceRanOnce } from '../../src/sim/laws/once-ran-once.ts'
 import { rerunsKnown } from '../../src/sim/laws/reruns-known.ts'
 import { writtenAhead } from '../../src/sim/laws/written-ahead.ts'
 import type { World } from '../../src/world/world.ts'
-import { underLaw, watched, worldOf } from './law-under-test.ts'
+import { run, underLaw, watched, worldOf } from './law-under-test.ts'
 
 const tried = (attempt: number, restart: 'pure' | 'once' = 'pure') => Effect({ kind: 'tool', restart, attempt })
 const done = Outcome({ ok: true, value: 1 })
@@ -185,6 +185,40 @@ describe('written-ahead', () => {
     expect(law.watch.called?.({ ...call, world, restart: 'once' })).toMatch(/not marked as running/)
     law.tick()
     expect(law.watch.called?.({ ...call, world, restart: 'once' })).toBeUndefined()
+  })
+})
+
+describe('written-ahead, where a process makes a call of a world that was taken from it', () => {
+  const late = { kind: 'tool', name: 'send', attempt: 1, effect: 1, label: 'world', process: 'p2' } as const
+
+  function told(...steps: readonly ((world: World) => unknown)[]) {
+    const world = worldOf(...steps)
+    const law = underLaw(writtenAhead, world, { ...run(), processes: 3 })
+    law.begin()
+    for (const _ of steps) law.tick()
+    return { watch: law.watch, world }
+  }
+
+  it('is kept by what the process had committed, whatever it wants to commit besides', () => {
+    const { watch, world } = told(asks, () => undefined)
+    expect(watch.calledLate?.({ ...late, world, committedTick: 1, restart: 'pure' })).toBeUndefined()
+  })
+
+  it('is broken by what only a later tick asks for, and by what none does', () => {
+    const { watch, world } = told(() => undefined, asks)
+    const early = watch.calledLate?.({ ...late, world, committedTick: 1, restart: 'pure' })
+    expect(early).toBe("'send' begins for effect 1 of world in p2, by tick 2, and it could commit only 1")
+    const other = watch.calledLate?.({ ...late, attempt: 2, world, committedTick: 2, restart: 'pure' })
+    expect(other).toMatch('by no tick')
+  })
+
+  it("wants a 'once' effect to be marked in a tick of its own", () => {
+    const { watch, world } = told(
+      (driven) => driven.spawn(tried(1, 'once'), Pending),
+      (driven) => driven.add(1, Running({ sinceMs: 0 })),
+    )
+    expect(watch.calledLate?.({ ...late, world, committedTick: 1, restart: 'once' })).toMatch('by tick 2')
+    expect(watch.calledLate?.({ ...late, world, committedTick: 2, restart: 'once' })).toBeUndefined()
   })
 })
 

@@ -7,6 +7,7 @@ import {
   Delegated,
   DelegationLimits,
   Effect,
+  SessionStopped,
   Limits,
   Llm,
   MadeFrom,
@@ -115,6 +116,16 @@ describe('session-transitions-legal', () => {
     }
     const said = lastOf(sessionTransitionsLegal, launch, runs, succeeds, again)
     expect(said).toBe(`session ${sessionId} was succeeded, which is final, and became running`)
+  })
+
+  it('is broken by a session that asks for something after the tick in which it was stopped', () => {
+    const asks: Step = (world) => world.spawn(Effect({ kind: 'model', restart: 'pure', attempt: 1 }))
+    const stops: Step = (world) => {
+      asks(world)
+      world.add(1, SessionStopped)
+    }
+    expect(lastOf(sessionTransitionsLegal, stops)).toBeUndefined()
+    expect(lastOf(sessionTransitionsLegal, stops, asks)).toMatch(/^it was stopped, and asks for effect \d$/)
   })
 
   it('is broken by a session that succeeds without having run', () => {

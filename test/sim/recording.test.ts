@@ -267,9 +267,9 @@ describe('a file', () => {
   })
 
   it('of a newer version is refused: it takes a newer entia', async () => {
-    const error = await refused(([, ...lines]) => ['{"entiaRecording":3,"future":true}', ...lines])
+    const error = await refused(([, ...lines]) => ['{"entiaRecording":4,"future":true}', ...lines])
     expect(error).toMatchObject({ code: 'newer-version' })
-    expect(error.message).toContain('format 3 of recordings, this version reads up to 2. Update entia.')
+    expect(error.message).toContain('format 4 of recordings, this version reads up to 3. Update entia.')
   })
 
   it('that is none, or no recording, is refused with what to do', async () => {

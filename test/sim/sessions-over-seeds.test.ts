@@ -4,7 +4,7 @@ import { allFaults } from './busy-team.ts'
 import { teamStories } from './stories/team-stories.ts'
 
 /** So many seeds, each under one of the stories. */
-const seeds = Number(process.env['SIM_SEEDS'] ?? 25)
+const seeds = Number(process.env['SIM_SEEDS'] ?? 10)
 const stories = Object.entries(teamStories)
 
 describe('sessions', () => {

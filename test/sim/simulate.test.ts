@@ -102,7 +102,7 @@ describe('a simulated run', () => {
   })
 
   it('is made again by the list of the faults that struck it', async () => {
-    for (let seed = 1; seed <= 20; seed++) {
+    for (let seed = 1; seed <= 8; seed++) {
       const drawn = await simulate({ ...smallTeam, seed, faults: everyFault })
       const listed = await simulate({ ...smallTeam, seed, faults: drawn.faults })
       expect(listed.faults, `seed ${seed}`).toEqual(drawn.faults)
@@ -170,7 +170,7 @@ describe('a crash', () => {
     let crashes = 0
     const calm = await simulate(smallTeam)
     const places = new Set<string>()
-    for (let seed = 1; seed <= 40; seed++) {
+    for (let seed = 1; seed <= 20; seed++) {
       const result = await simulate({ ...smallTeam, seed, faults: { crash: { perTick: 0.1 } } })
       expect(result.violation, `seed ${seed}`).toBeUndefined()
       crashes += result.crashes
@@ -180,7 +180,7 @@ describe('a crash', () => {
       const talk = result.world.read(1, Conversation)
       expect(talk.length, `seed ${seed}`).toBe(calm.world.read(1, Conversation).length)
     }
-    expect(crashes).toBeGreaterThan(40)
+    expect(crashes).toBeGreaterThan(20)
     expect([...places].toSorted()).toEqual(['crash.afterCommit', 'crash.afterEffects', 'crash.beforeCommit'])
   })
 

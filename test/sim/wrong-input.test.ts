@@ -214,7 +214,7 @@ describe('what looks at a result', () => {
 
   it('draws no page of lines that nobody has kept', async () => {
     const told = await simulate({ ...smallTeam, onTrace: () => undefined })
-    expect(() => timelinePage(told)).toThrow('timelinePage() draws the lines of a trace that are kept')
+    await expect(timelinePage(told)).rejects.toThrow('with onTrace none are. Leave out onTrace.')
   })
 })
 

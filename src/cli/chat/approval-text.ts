@@ -1,7 +1,6 @@
-import { readFile, stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import type { JsonObject } from '../../index.ts'
-import { inHome } from '../../runtime/config/folders.ts'
+import { exitPlanModeDeclaration } from '../../rules/policy/plan-mode.ts'
+import { proposedChange } from '../../runtime/tools/proposed-change.ts'
 import type { Look, Style } from './look.ts'
 import type { Line } from './markdown.ts'
 
@@ -29,9 +28,6 @@ export interface ApprovalAnswer {
 
 /** Rows of a command or diff that are shown at once; `v` shows the others. */
 const maxRows = 40
-/** Files above this size are not compared. */
-const maxComparedBytes = 1_000_000
-const maxDiffMs = 500
 
 /** What the user decides about: who wants to do what, whole or its beginning, and why it asks. */
 export async function approvalText(
@@ -41,7 +37,9 @@ export async function approvalText(
   const { paint } = look
   const kind = [call.operation, call.dataClass].filter((word) => word !== undefined && word !== '').join(', ')
   const who = call.by === undefined ? '' : `${visibleText(call.by)}: `
-  const title = `${who}${visibleText(call.tool)} asks${kind === '' ? '' : ` (${kind})`}`
+  const isPlan = call.tool === exitPlanModeDeclaration.name
+  const what = isPlan ? ': may it carry out this plan?' : kind === '' ? '' : ` (${kind})`
+  const title = `${who}${visibleText(call.tool)} asks${what}`
   const body = await bodyOf(call, cwd)
   const shown = isWhole ? body : body.slice(0, maxRows)
   const left = body.length - shown.length
@@ -49,7 +47,7 @@ export async function approvalText(
     { text: paint(['bold', 'yellow'], title) },
     ...shown.map(({ text, style }) => ({ text: `  ${style === undefined ? text : paint(style, text)}` })),
     ...(left > 0 ? [{ text: paint('dim', `  … ${left} more lines: v shows all of it`) }] : []),
-    ...(call.reason === undefined ? [] : [{ text: paint('dim', `  reason: ${visibleText(call.reason)}`) }]),
+    ...(call.reason === undefined || isPlan ? [] : [{ text: paint('dim', `  reason: ${visibleText(call.reason)}`) }]),
   ]
 }
 
@@ -88,14 +86,12 @@ interface BodyRow {
 }
 
 async function bodyOf({ tool, arguments: input }: AskedCall, cwd: string): Promise<readonly BodyRow[]> {
-  const { path, content, old, new: next, command, code, plan } = input
-  if (tool === 'write_file' && isText(path) && isText(content)) {
-    return [{ text: visibleText(path), style: 'bold' }, ...(await writtenRows(resolve(cwd, inHome(path)), content))]
+  const change = await proposedChange(tool, input, cwd)
+  if (change !== undefined) {
+    const note = change.note === undefined ? [] : [{ text: `(${change.note})` }]
+    return [{ text: visibleText(change.path), style: 'bold' }, ...note, ...change.lines.map(diffRow)]
   }
-  if (tool === 'replace_in_file' && isText(path) && isText(old) && isText(next)) {
-    const times = input['all'] === true ? [{ text: '(every match)' }] : []
-    return [{ text: visibleText(path), style: 'bold' }, ...times, ...signed('-', old), ...signed('+', next)]
-  }
+  const { command, code, plan } = input
   const [only, ...others] = Object.entries(input).filter(([, value]) => value !== undefined)
   for (const whole of [command, code, plan]) {
     if (isText(whole) && (others.length === 0 || tool === 'bash' || tool === 'cmd' || tool === 'run_js')) {
@@ -107,40 +103,9 @@ async function bodyOf({ tool, arguments: input }: AskedCall, cwd: string): Promi
   return [only, ...others].flatMap(([name, value]) => rowsOf(argumentText(name, value)))
 }
 
-/** The difference to the file that is there, or all of a new one. */
-async function writtenRows(path: string, content: string): Promise<readonly BodyRow[]> {
-  const before = await comparable(path)
-  if (before === undefined) return signed('+', content)
-  const { structuredPatch } = await import('diff')
-  const patch = structuredPatch(path, path, before, content, '', '', { context: 2, timeout: maxDiffMs })
-  if (patch === undefined) return signed('+', content)
-  if (patch.hunks.length === 0) return [{ text: '(the file has this content already)' }]
-  return patch.hunks.flatMap(({ oldStart, lines }) => [
-    { text: `@@ line ${oldStart} @@`, style: 'dim' as const },
-    ...lines.map((line) => diffRow(visibleText(line))),
-  ])
-}
-
-async function comparable(path: string): Promise<string | undefined> {
-  try {
-    const stats = await stat(path)
-    if (!stats.isFile() || stats.size > maxComparedBytes) return undefined
-    return await readFile(path, 'utf8')
-  } catch {
-    return undefined
-  }
-}
-
-function signed(sign: '-' | '+', text: string): BodyRow[] {
-  return text === ''
-    ? []
-    : text
-        .replace(/\n$/, '')
-        .split('\n')
-        .map((line) => diffRow(sign + visibleText(line)))
-}
-
-function diffRow(text: string): BodyRow {
+function diffRow(line: string): BodyRow {
+  const text = visibleText(line)
+  if (text.startsWith('@@')) return { text, style: 'dim' }
   return text.startsWith('+') ? { text, style: 'green' } : text.startsWith('-') ? { text, style: 'red' } : { text }
 }
 

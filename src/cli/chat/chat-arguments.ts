@@ -15,6 +15,8 @@ export interface ChatArguments {
   /** Tools whose calls need no yes. */
   readonly allow: readonly string[]
   readonly verbose: boolean
+  /** Serves the inspector of each chat. */
+  readonly inspect: boolean
   readonly help: boolean
 }
 
@@ -24,38 +26,46 @@ export interface RunArguments extends ChatArguments {
   readonly output: (typeof outputs)[number]
 }
 
-const optionsHelp = `  --provider NAME     anthropic, openai, moonshot, ollama, or a configured one
-  --model NAME        model of the provider, or PROVIDER/NAME
-  --tools LIST        names and categories, such as file,git (default: all)
-  --max-steps N       model calls in a turn
-  --cwd FOLDER        folder to work in (default: this one)
+const optionsHelp = `  --provider NAME     anthropic, openai, moonshot, ollama, or one of your own
+  --model NAME        use this model of the provider, or PROVIDER/NAME
+  --tools LIST        give it these tools: names and categories, such as
+                      file,git (default: all)
+  --max-steps N       end a turn after N model calls
+  --cwd FOLDER        work in this folder (default: this one)
   --resume [KEY]      continue the latest chat of this folder, or the one whose
                       key is KEY or begins so
-  --plan              plan mode: the agent reads and changes nothing until you
-                      approve its plan
-  --allow LIST        tools that may run without asking
-  --verbose           show what the model thinks, too
-  --help, --version`
+  --plan              begin in plan mode: the agent reads, and changes nothing
+                      until you approve its plan
+  --allow LIST        let these tools run without asking
+  --verbose           show what the model thinks, too`
 
-export const chatHelp = `Talks to an agent that reads, edits and runs things in your project, and asks
+export const chatHelp = `Talk to an agent that reads, edits and runs things in your project, and asks
 before it does harm.
 
-  entia [chat]                 talk to it, in this folder
-  entia --resume               continue where you stopped
-  entia run PROMPT             one prompt, no questions (= entia -p PROMPT)
-  entia sessions list|show|remove      stored chats
-  entia config check|path      configuration
-  entia skills install|list|remove|test   instructions for certain tasks
-  entia mcp list               MCP servers, and what they offer
-  entia serve                  offer the tools to MCP clients
-  entia matrix run             answer in Matrix rooms (see entia matrix --help)
-  entia ask                    ask a lead and its researchers about a folder
-  entia sim FILE               simulate a story under many seeds
-  entia replay FILE            replay a recording
+  entia [chat]          talk to it, in this folder
+  entia --resume        continue where you stopped
+  entia run PROMPT      give it one prompt; it asks nothing (= entia -p PROMPT)
+  entia sessions        list, show and remove stored chats
+  entia config          check the configuration, or show where it lies
+  entia skills          list, install, remove and test skills
+  entia mcp             list the MCP servers of your configuration, sign in
+  entia serve           offer the tools to MCP clients
+  entia matrix          answer in Matrix rooms
+  entia ask             ask a lead and its researchers about a folder
+
+  entia sim FILE        simulate a story under many seeds
+  entia replay FILE     replay a recording
+  entia worlds          look at the worlds in a store
+  entia inspect FOLDER  see in the browser what agents did
+  entia worker FILE     work for a fleet; entia workers and entia queue show it
+
+entia COMMAND --help says more.
 
 Options:
 
 ${optionsHelp}
+  --inspect           serve a page that shows the chat, and print its link
+  --help, --version
 
 While you chat:
 
@@ -69,19 +79,21 @@ next step. A backslash at the end of a line continues it. @ and Tab name a file,
 Ctrl-V pastes a picture.
 `
 
-export const runHelp = `Gives an agent one prompt, and prints its reply. Nothing is asked: a call that
-needs your yes is declined, unless its tool is named by --allow.
+export const runHelp = `Give an agent one prompt, and print its reply. It asks nothing: a call that
+needs your yes is declined, unless --allow names its tool.
 
   entia run PROMPT
-  entia -p PROMPT              the same
-  git diff | entia -p "Review this"      what is piped in follows the prompt
-  entia -p - < prompt.txt                the prompt is what is piped in
+  entia -p PROMPT                        the same
+  git diff | entia -p "Review this"      add what is piped in to the prompt
+  entia -p - < prompt.txt                take what is piped in as the prompt
 
 Options:
 
 ${optionsHelp}
-  --output FORMAT     text: the reply; json: one object with the reply, usage
-                      and cost; stream-json: one object a line as it happens
+  --output FORMAT     print text: the reply; json: one object with the reply,
+                      usage and cost; stream-json: one object a line as it
+                      happens
+  --help, --version
 
 With run, write --resume=KEY. The reply goes to stdout, progress to stderr.
 Exit codes: 0 done, 1 failed, 2 wrong arguments or configuration, 3 stopped
@@ -105,7 +117,7 @@ const chatOptions = {
 export function chatArguments(words: readonly string[]): ChatArguments {
   const { values, positionals } = parsedWords(
     withResume(words, () => true),
-    chatOptions,
+    { ...chatOptions, inspect: { type: 'boolean' } },
   )
   if (positionals.length > 0) {
     const example = JSON.stringify(positionals.join(' '))
@@ -142,11 +154,12 @@ interface ChatValues {
   readonly plan?: boolean
   readonly allow?: string[]
   readonly verbose?: boolean
+  readonly inspect?: boolean
   readonly help?: boolean
 }
 
 function chatValues(values: ChatValues): ChatArguments {
-  const { provider, model, cwd, resume, plan = false, verbose = false, help = false } = values
+  const { provider, model, cwd, resume, plan = false, verbose = false, inspect = false, help = false } = values
   for (const [name, value] of Object.entries({ provider, model, cwd })) {
     if (value?.trim() === '') throw new UsageError(`--${name} must not be empty.`)
   }
@@ -160,6 +173,7 @@ function chatValues(values: ChatValues): ChatArguments {
     plan,
     allow: namesIn(values.allow ?? []),
     verbose,
+    inspect,
     help,
   }
 }

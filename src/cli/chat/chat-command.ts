@@ -27,7 +27,8 @@ export async function chatCommand(args: ChatArguments, place: ChatPlace): Promis
     else chat.notice(notice)
   }
   const opening = { args, cwd: here, environment, approve, onNotice }
-  const first = await openChat(opening)
+  const pages = new ChatPages(args.inspect, onNotice)
+  const first = await pages.shown(await openChat(opening))
   // A stored chat works in the folder that it was begun in.
   const cwd = first.cwd ?? here
   const opened = (chat = new Chat({
@@ -45,7 +46,7 @@ export async function chatCommand(args: ChatArguments, place: ChatPlace): Promis
     sessions: {
       first,
       isResumed: args.resume !== undefined,
-      another: () => openChat({ ...opening, cwd, args: { ...args, resume: undefined } }),
+      another: async () => pages.shown(await openChat({ ...opening, cwd, args: { ...args, resume: undefined } })),
       forget: (key) => removeSession(key, { env: environment }),
     },
   }))
@@ -54,6 +55,34 @@ export async function chatCommand(args: ChatArguments, place: ChatPlace): Promis
     return await untilSignal(opened, place)
   } finally {
     putBack()
+    await pages.close()
+  }
+}
+
+type OpenedChat = Awaited<ReturnType<typeof openChat>>
+
+/** The inspector's pages of the chats, if they are wanted. */
+class ChatPages {
+  readonly #isWanted: boolean
+  readonly #tell: (notice: string) => void
+  readonly #pages: { close(): Promise<void> }[] = []
+
+  constructor(isWanted: boolean, tell: (notice: string) => void) {
+    this.#isWanted = isWanted
+    this.#tell = tell
+  }
+
+  async shown(session: OpenedChat): Promise<OpenedChat> {
+    if (!this.#isWanted) return session
+    const { inspect } = await import('../../inspector/index.ts')
+    const page = await inspect(session.runner, { actions: true })
+    this.#pages.push(page)
+    this.#tell(`the inspector is at ${page.url}`)
+    return session
+  }
+
+  async close(): Promise<void> {
+    for (const page of this.#pages) await page.close()
   }
 }
 

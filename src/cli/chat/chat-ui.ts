@@ -1,3 +1,4 @@
+import stringWidth from 'string-width'
 import { cleanText } from '../../tools/files/clean-text.ts'
 import { durationText } from '../terminal/amounts.ts'
 import { type ApprovalAnswer, approvalAnswer, approvalText, answersText, type AskedCall } from './approval-text.ts'
@@ -249,12 +250,14 @@ export class ChatUi {
     const gap = open.length > 0 || !this.#lastIsBlank ? [{ text: '' }] : []
     const apart = open.length > 0 && !this.#lastIsBlank ? [{ text: '' }] : []
     const input = { prompt: this.#prompt, text: this.#editor.text, cursor: this.#editor.cursor }
-    return { above: [...apart, ...open, ...gap, ...this.#status()], input }
+    return { above: [...apart, ...open, ...gap, ...this.#status(columns)], input }
   }
 
-  #status(): Line[] {
+  #status(columns: number): Line[] {
     const { paint, isAscii } = this.#options.look
-    if (this.#question !== undefined) return [{ text: paint('yellow', this.#question.hint) }]
+    if (this.#question !== undefined) {
+      return answerRows(this.#question.hint, columns).map((row) => ({ text: paint('yellow', row) }))
+    }
     const waiting = this.#waiting.map((text) => ({
       text: paint('dim', `  › ${cleanText(text).replaceAll('\n', ' ')}`),
       isWhole: true as const,
@@ -336,4 +339,16 @@ function answerText({ approved, reason, remember, stopTurn }: ApprovalAnswer): s
     : remember === 'command'
       ? '  yes, and commands that begin so'
       : '  yes, and this tool from now on'
+}
+
+/** As many of the answers in a row as fit into it whole. */
+function answerRows(hint: string, columns: number): readonly string[] {
+  const rows: string[] = []
+  for (const answer of hint.split(' · ')) {
+    const row = rows.at(-1)
+    const longer = `${row} · ${answer}`
+    if (row === undefined || stringWidth(longer) > columns) rows.push(answer)
+    else rows[rows.length - 1] = longer
+  }
+  return rows
 }

@@ -8,7 +8,8 @@ import { EntiaError, lastText, textOf } from '../../index.ts'
 import type { ApprovalAnswer, ApproveCall, ChatSession, RewindOptions, RewindPlan } from '../../runtime/index.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import { partsSoFar } from '../../runtime/ask/turn-parts.ts'
-import { callText } from '../terminal/tool-text.ts'
+import { callHint } from '../../runtime/chat/progress.ts'
+import { visibleText } from './approval-text.ts'
 import { rewindAnswer, rewindAnswers, rewindCount, rewindQuestion, rewoundText } from './rewind-text.ts'
 import { showCall, showTurn } from './chat-turn.ts'
 import { ChatUi, type ChatUiOptions } from './chat-ui.ts'
@@ -357,13 +358,12 @@ function interruptedText({ agent, world }: ChatSession): string {
   const owned = world.referrers(OwnedBy, agent)
   const calls = owned.flatMap((entity) => {
     const call = world.has(entity, Running) ? world.get(entity, ToolCall) : undefined
-    return call === undefined ? [] : [callText(call.name, call.arguments)]
+    return call === undefined ? [] : [visibleText(`${call.name} ${callHint(call.name, call.arguments)}`.trim())]
   })
   if (world.has(agent, StepStopped)) return 'The turn was stopped: say how it goes on.'
   const isAsking = owned.some((entity) => world.has(entity, Approval))
   if (calls.length > 0) {
-    const again =
-      'A call that may run twice is made again; of any other the agent is told that it may have taken effect.'
+    const again = 'What is safe to repeat runs again; of anything else the agent reads that it may have taken effect.'
     return `The turn was interrupted during ${calls.join(', ')}. ${again}`
   }
   return isAsking ? 'The turn waits for your answer.' : 'The turn was interrupted, and goes on.'

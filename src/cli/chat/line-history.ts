@@ -1,5 +1,6 @@
-import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { makeFolder } from '../../stores/files.ts'
 
 /** Longer texts were pasted, and are not kept. */
 const maxLineChars = 10_000
@@ -27,7 +28,7 @@ export class LineHistory {
   add(line: string): void {
     if (line.length > maxLineChars) return
     this.#try(() => {
-      mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 })
+      makeFolder(dirname(this.#path))
       appendFileSync(this.#path, `${JSON.stringify(line)}\n`, { mode: 0o600 })
     })
   }

@@ -8,24 +8,24 @@ export interface SlashCommand {
 
 /** By name. */
 export const slashCommands = {
-  agents: { usage: '/agents', help: 'the agent and its subagents' },
-  context: { usage: '/context', help: 'how full the context window is' },
+  agents: { usage: '/agents', help: 'show the agent and its subagents' },
+  context: { usage: '/context', help: 'show how full the context window is' },
   compact: { usage: '/compact [focus]', help: 'summarize the conversation so far' },
   done: { usage: '/done [note]', help: 'close the task with a record of it' },
-  stats: { usage: '/stats', help: 'steps, calls, tokens and cost' },
-  permissions: { usage: '/permissions [tool allow|ask|deny]', help: 'what tools may do, or change it' },
+  stats: { usage: '/stats', help: 'show steps, calls, tokens and cost' },
+  permissions: { usage: '/permissions [tool allow|ask|deny]', help: 'show or change what tools may do' },
   'resume-after-cost-ceiling': {
     usage: '/resume-after-cost-ceiling [usd]',
     help: 'go on after a cost ceiling',
   },
-  shells: { usage: '/shells [stop ID]', help: 'what runs in the background, or stop it' },
-  plan: { usage: '/plan', help: 'plan mode on or off' },
-  skills: { usage: '/skills', help: 'the skills that the agent can read' },
-  workspace: { usage: '/workspace [pin|unpin NAME]', help: 'results that the agent keeps, or keep one' },
-  model: { usage: '/model [name]', help: 'the model, or use another one' },
+  shells: { usage: '/shells [stop ID]', help: 'show or stop what runs in the background' },
+  plan: { usage: '/plan', help: 'switch plan mode on or off' },
+  skills: { usage: '/skills', help: 'list the skills that the agent can read' },
+  workspace: { usage: '/workspace [pin|unpin NAME]', help: 'list the results that the agent keeps' },
+  model: { usage: '/model [name]', help: 'show or change the model' },
   rewind: { usage: '/rewind [n]', help: 'take back n messages, and written files' },
-  new: { usage: '/new', help: 'a new chat; this one stays stored' },
-  help: { usage: '/help', help: 'this list' },
+  new: { usage: '/new', help: 'begin a new chat; this one stays stored' },
+  help: { usage: '/help', help: 'show this list' },
   quit: { usage: '/quit', help: 'leave', aliases: ['exit', 'q'] },
 } as const satisfies Readonly<Record<string, SlashCommand>>
 

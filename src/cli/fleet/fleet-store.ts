@@ -7,7 +7,8 @@ export interface DatabaseWords {
 }
 
 /** What `--help` says of the options of a database. */
-export const databaseHelp = `  --database URL  postgres://user:password@host:5432/name (default: DATABASE_URL)
+export const databaseHelp = `  --database URL  as postgres://user:password@host:5432/name
+                  (default: DATABASE_URL)
   --schema NAME   the schema of the fleet (default: entia)`
 
 export function isDatabase(text: string): boolean {

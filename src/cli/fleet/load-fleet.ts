@@ -1,24 +1,13 @@
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import type { Fleet } from '../../doors/postgres/index.ts'
-import { thrownMessage } from '../../rules/text/thrown-message.ts'
+import { exportedBy } from '../exported-by.ts'
 import { UsageError } from '../parsed-words.ts'
 
 const expected = "Write: export default defineFleet({ … }), with defineFleet of 'entia/postgres'"
 
 /** The fleet that a file exports. @param hasDatabase the environment names a database. @throws UsageError */
 export async function loadFleet(file: string, hasDatabase: boolean): Promise<Fleet> {
-  const path = resolve(file)
-  if (!existsSync(path)) throw new UsageError(`There is no file ${path}.`)
-  let module: { readonly default?: unknown }
-  try {
-    module = (await import(pathToFileURL(path).href)) as typeof module
-  } catch (error) {
-    const advice = hasDatabase ? '' : ' If it reads DATABASE_URL: that is not set; give --database postgres://….'
-    throw new UsageError(`${file} cannot be loaded: ${thrownMessage(error).replace(/\.?$/, '.')}${advice}`)
-  }
-  const { default: fleet } = module
+  const advice = hasDatabase ? '' : ' If it reads DATABASE_URL: that is not set; give --database postgres://….'
+  const fleet = await exportedBy(file, advice)
   if (isFleet(fleet)) return fleet
   const got = fleet === undefined ? 'it has no default export' : `its default export is ${said(fleet)}`
   throw new UsageError(`${file} exports no fleet: ${got}. ${expected}.`)

@@ -9,8 +9,8 @@ import { databaseHelp, fleetStore } from './fleet-store.ts'
 
 const defaultLimit = 50
 
-const queueHelp = `Sessions of a fleet that have a slot, those that wait for one in their order,
-and the letters that wait for worlds.
+const queueHelp = `Show the sessions of a fleet that have a slot, those that wait for one in their
+order, and the letters that wait for worlds.
 
   entia queue
 
@@ -58,7 +58,7 @@ function linesOf(sessions: readonly LineInfo[], totals: FleetTotals, limit: numb
   const shown = sessions.slice(0, limit)
   const more = sessions.length - shown.length
   return [
-    ...headLines(totals),
+    ...headLines(totals, sessions),
     ...tenantLines(sessions, out),
     ...(shown.length === 0 ? [] : ['', ...sessionLines(shown, out)]),
     ...(more === 0
@@ -67,10 +67,13 @@ function linesOf(sessions: readonly LineInfo[], totals: FleetTotals, limit: numb
   ]
 }
 
-function headLines({ lettersWaiting, oldestLetterMs, sessionsRunning, sessionsWaiting, workersAlive }: FleetTotals) {
+function headLines(totals: FleetTotals, sessions: readonly LineInfo[]): string[] {
+  const { lettersWaiting, oldestLetterMs, sessionsRunning, sessionsWaiting, workersAlive } = totals
+  const resting = sessions.filter(isAtRest).length
+  const more = resting === 0 ? '' : `, ${resting} resting`
   const oldest = lettersWaiting === 0 ? '' : `, the oldest for ${ageText(oldestLetterMs)}`
   return [
-    `${many(sessionsRunning, 'session')} with a slot, ${sessionsWaiting} in line · ${many(workersAlive, 'worker')} alive`,
+    `${many(sessionsRunning, 'session')} with a slot, ${sessionsWaiting} in line${more} · ${many(workersAlive, 'worker')} alive`,
     `${many(lettersWaiting, 'letter')} waiting for worlds${oldest}`,
   ]
 }
@@ -81,11 +84,11 @@ function tenantLines(sessions: readonly LineInfo[], { look }: WorldsOutput): str
   if (byTenant.size < 2) return []
   const rows = [...byTenant].map(([tenant, its]) => {
     const running = its.filter(({ hasSlot }) => hasSlot).length
-    const longestMs = its.reduce((most, { ageMs, hasSlot }) => (hasSlot ? most : Math.max(most, ageMs)), 0)
-    const waits = running === its.length ? '' : ageText(longestMs)
-    return [cleanText(tenant), String(running), String(its.length - running), waits]
+    const waits = its.filter(({ wantsSlot }) => wantsSlot).map(({ ageMs }) => ageMs)
+    const longest = waits.length === 0 ? '' : ageText(Math.max(...waits))
+    return [cleanText(tenant), String(running), String(waits.length), String(its.filter(isAtRest).length), longest]
   })
-  const [head = '', ...lines] = tableLines([['TENANT', 'RUNNING', 'IN LINE', 'LONGEST WAIT'], ...rows])
+  const [head = '', ...lines] = tableLines([['TENANT', 'RUNNING', 'IN LINE', 'RESTING', 'LONGEST WAIT'], ...rows])
   return ['', look.paint('dim', head), ...lines]
 }
 
@@ -94,7 +97,7 @@ function sessionLines(sessions: readonly LineInfo[], { look }: WorldsOutput): st
     cleanName(world),
     cleanName(root),
     cleanText(tenant),
-    stateText(session),
+    stateText(session, worker),
     worker === undefined ? '' : String(worker),
     ageText(ageMs),
   ])
@@ -102,8 +105,16 @@ function sessionLines(sessions: readonly LineInfo[], { look }: WorldsOutput): st
   return [look.paint('dim', head), ...lines]
 }
 
-/** `resting`: it waits for its own sessions or for a person, and needs no slot meanwhile. */
-function stateText({ hasSlot, wantsSlot, worker }: Pick<LineInfo, 'hasSlot' | 'wantsSlot'> & { worker?: unknown }) {
-  if (hasSlot) return 'running'
-  return wantsSlot || worker === undefined ? 'in line' : 'resting'
+type Standing = Pick<LineInfo, 'hasSlot' | 'isResting' | 'wantsSlot'>
+
+/** It waits for its own sessions or for a person, and needs no slot meanwhile: open in a worker, or parked. */
+function isAtRest({ hasSlot, wantsSlot }: Standing): boolean {
+  return !hasSlot && !wantsSlot
+}
+
+/** `waking`: it has rested, and a worker is to open it. */
+function stateText(session: Standing, worker: number | undefined): string {
+  if (session.hasSlot) return 'running'
+  if (session.wantsSlot) return 'in line'
+  return session.isResting || worker !== undefined ? 'resting' : 'waking'
 }

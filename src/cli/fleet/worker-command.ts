@@ -7,7 +7,7 @@ import { shownDatabase } from './fleet-store.ts'
 import { loadFleet } from './load-fleet.ts'
 import { type HealthPlace, healthPlace, serveHealth } from './worker-health.ts'
 
-const workerHelp = `Works for a fleet: drives worlds and sessions that are due, until it is stopped.
+const workerHelp = `Work for a fleet: drive worlds and sessions that are due, until it is stopped.
 Start as many as you like, on as many machines; what one of them held when it
 died goes on in another.
 
@@ -18,7 +18,8 @@ The file says: export default defineFleet({ … }), with defineFleet of
 
   --database URL   sets DATABASE_URL before the file is loaded, which reads it:
                    postgres://user:password@host:5432/name
-  --sessions N     holds at most N sessions at once (default: 20)
+  --sessions N     runs at most N sessions at once (default: 20); those that
+                   only wait do not count
   --worlds N       holds at most N root worlds at once (default: 200)
   --note TEXT      what entia workers says of it
   --health PORT    serves /health and /metrics at 127.0.0.1:PORT; HOST:PORT for
@@ -26,7 +27,8 @@ The file says: export default defineFleet({ … }), with defineFleet of
   --help           show this help
 
 SIGTERM and SIGINT let go of all that it holds, which goes on elsewhere, and end
-it with 0. A second one ends it at once.
+it with 0. Tools that may run but once get 30 s to end. A second one ends it at
+once.
 
 Exit codes: 0 stopped, 1 failed, 2 wrong arguments.
 `
@@ -66,15 +68,28 @@ export async function workerCommand(words: readonly string[], place: WorkerPlace
   const { signal } = place.interruption()
   const kept = setInterval(() => undefined, keptForMs)
   let served: { close(): Promise<void> } | undefined
+  const over = Promise.withResolvers<Error>()
   try {
-    const worker = await fleet.work({ ...options, unfit: (world, _, message) => sayUnfit(world, message, stderr) })
+    const worker = await fleet.work({
+      ...options,
+      unfit: (world, _, message) => sayUnfit(world, message, stderr),
+      failed: (error, isOver) => {
+        if (isOver) over.resolve(error)
+        else stderr.write(`entia: the database cannot be used now, and is tried again: ${cleanText(error.message)}\n`)
+      },
+    })
     stdout.write(`entia: worker ${worker.id} works for the fleet in ${shownDatabase(fleet.database)}.\n`)
     if (health !== undefined) {
       const { address, close } = await serveHealth(health, worker)
       served = { close }
       stdout.write(`entia: ${address}/health and ${address}/metrics say how it does.\n`)
     }
-    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    const stopped = new Promise<undefined>((resolve) => {
+      signal.addEventListener('abort', () => resolve(undefined))
+      if (signal.aborted) resolve(undefined)
+    })
+    const failure = await Promise.race([over.promise, stopped])
+    if (failure !== undefined) throw failure
     const { sessions, worlds } = worker.holds
     stdout.write(`entia: stops, and hands on ${many(worlds, 'world')} and ${many(sessions, 'session')}.\n`)
     return 0

@@ -6,7 +6,7 @@ import { ageText, type WorldsOutput, writeLines } from '../worlds/world-lines.ts
 import { type FleetPlace, fleetOutput } from './fleet-output.ts'
 import { databaseHelp, fleetStore } from './fleet-store.ts'
 
-const workersHelp = `Who works for the fleet of a database, and how much each holds.
+const workersHelp = `Show who works for the fleet of a database, and how much each holds.
 
   entia workers
 

@@ -8,7 +8,7 @@ export interface ReplayArguments {
   readonly json: boolean
 }
 
-export const replayHelp = `Replays a recording without calling a model or running a tool.
+export const replayHelp = `Replay a recording without calling a model or running a tool.
 
   entia replay FILE                 replay every tick with the current systems
   entia replay FILE --with MODULE   run MODULE's story; models, tools and users

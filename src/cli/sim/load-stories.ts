@@ -1,8 +1,5 @@
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import type { SimulateOptions } from '../../sim/options.ts'
-import { thrownMessage } from '../../rules/text/thrown-message.ts'
+import { exportedBy } from '../exported-by.ts'
 import { UsageError } from '../parsed-words.ts'
 import type { SimArguments } from './sim-arguments.ts'
 
@@ -16,9 +13,7 @@ const expected =
 
 /** @throws UsageError */
 export async function loadStories(file: string): Promise<Stories> {
-  const path = resolve(file)
-  if (!existsSync(path)) throw new UsageError(`There is no file ${path}.`)
-  const exported = await defaultExport(path, file)
+  const exported = await exportedBy(file)
   if (isStory(exported)) return new Map([['', withoutSeed(exported, file)]])
   const stories = isRecord(exported) ? Object.entries(exported) : []
   const wrong = stories.find(([, story]) => !isStory(story))
@@ -42,16 +37,6 @@ export function chosenStories(stories: Stories, { story: name, seed, file }: Sto
 }
 
 export type StoryChoice = Pick<SimArguments, 'file' | 'story' | 'seed'>
-
-async function defaultExport(path: string, file: string): Promise<unknown> {
-  let module: { readonly default?: unknown }
-  try {
-    module = (await import(pathToFileURL(path).href)) as typeof module
-  } catch (error) {
-    throw new UsageError(`${file} cannot be loaded: ${thrownMessage(error)}.`.replace(/\.\.$/, '.'))
-  }
-  return module.default
-}
 
 function isStory(value: unknown): value is StoryOptions {
   return isRecord(value) && typeof value['world'] === 'function'

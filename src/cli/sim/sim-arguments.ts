@@ -10,6 +10,7 @@ export interface SimArguments {
   readonly jobs: number
   readonly keepGoing: boolean
   readonly html: string | undefined
+  readonly save: string | undefined
   readonly mermaid: boolean
   readonly trace: boolean
   readonly json: boolean
@@ -17,7 +18,7 @@ export interface SimArguments {
 
 const simDefaults = { seeds: 1_000, from: 1, jobs: 1 } as const
 
-export const simHelp = `Runs a story under many seeds, with faults, and checks laws after every tick.
+export const simHelp = `Run a story under many seeds, with faults, and check laws after every tick.
 
   entia sim FILE                        1,000 seeds
   entia sim FILE --seeds 20000 --jobs 2
@@ -34,7 +35,8 @@ export const simHelp = `Runs a story under many seeds, with faults, and checks l
   --seed S          run only this seed
 
   For the failing seed, or else the first one:
-  --html FILE       write a page with its timeline
+  --save FILE       write the run, for entia inspect FILE and entia replay FILE
+  --html FILE       write a page that shows the run and opens from the disk
   --mermaid         print a sequence diagram for Mermaid
   --trace           print one line per event
 
@@ -55,6 +57,7 @@ export function simArguments(words: readonly string[]): SimArguments | undefined
     'keep-going': { type: 'boolean' },
     seed: { type: 'string' },
     html: { type: 'string' },
+    save: { type: 'string' },
     mermaid: { type: 'boolean' },
     trace: { type: 'boolean' },
     json: { type: 'boolean' },
@@ -71,7 +74,8 @@ export function simArguments(words: readonly string[]): SimArguments | undefined
     throw new UsageError(`--seed runs one seed: leave out ${alone.map((name) => `--${name}`).join(' and ')}.`)
   }
   if (values.html?.trim() === '') throw new UsageError('--html must name the file to write.')
-  const { story, html, mermaid = false, trace = false, json = false } = values
+  if (values.save?.trim() === '') throw new UsageError('--save must name the file to write.')
+  const { story, html, save, mermaid = false, trace = false, json = false } = values
   return {
     file,
     story,
@@ -81,6 +85,7 @@ export function simArguments(words: readonly string[]): SimArguments | undefined
     jobs: wholeNumber('--jobs', values.jobs, 1) ?? simDefaults.jobs,
     keepGoing: values['keep-going'] === true,
     html,
+    save,
     mermaid,
     trace,
     json,

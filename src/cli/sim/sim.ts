@@ -3,6 +3,8 @@ import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import { failureReport } from '../../sim/failure-report.ts'
+import { saveRun } from '../../sim/recording/recording-file.ts'
+import type { RunFactsDetails } from '../../sim/run-facts.ts'
 import { standardLaws } from '../../sim/laws/index.ts'
 import { simulate, type SimulationResult } from '../../sim/simulate.ts'
 import { timelinePage } from '../../sim/timeline-page.ts'
@@ -26,6 +28,8 @@ export interface SimOutside {
 }
 
 interface Pictures {
+  /** Where the run was saved. */
+  readonly saved?: string
   readonly trace?: readonly string[]
   readonly mermaid?: string
   readonly html?: string
@@ -39,7 +43,8 @@ export async function sim(stories: Stories, asked: SimArguments, outside: SimOut
 async function oneSeed(stories: Stories, seed: number, asked: SimArguments, { out }: SimOutside): Promise<number> {
   const [name, story] = [...stories][0] as [string, StoryOptions]
   const result = await runOne(story, seed)
-  const pictures = picturesOf(result, asked)
+  const details = { name: name === '' ? undefined : name, options: Object.keys(story) }
+  const pictures = await picturesOf(result, asked, details)
   const { ok, hash, ticks, crashes, checks, virtualMs, faults, violation, trace } = result
   if (asked.json) {
     const facts = { ok, seed, hash, traceHash: trace.hash, ticks, crashes, checks, virtualMs, faults, violation }
@@ -56,9 +61,10 @@ async function oneSeed(stories: Stories, seed: number, asked: SimArguments, { ou
     crashes === 1 ? '1 crash' : `${numberText(crashes)} crashes`,
     many(faults.length, 'fault'),
   ]
-  const hint = isAnyAsked(asked) ? '' : '--trace, --mermaid and --html FILE show what happened.\n'
+  const hint = isAnyAsked(asked) ? '' : '--save FILE, --html FILE, --trace and --mermaid show what happened.\n'
   const report = ok ? '' : `\n${reportOn(result, story)}\n`
-  await write(out, cleanText(`seed ${seed}: ${how}\n${facts.join(' · ')}\nhash ${hash}\n${hint}${report}`))
+  const seen = seenBy(asked, ok ? undefined : seed, pictures)
+  await write(out, cleanText(`seed ${seed}: ${how}\n${facts.join(' · ')}\nhash ${hash}\n${hint}${report}${seen}`))
   return ok ? 0 : 1
 }
 
@@ -85,6 +91,9 @@ async function sweepAll(stories: Stories, asked: SimArguments, outside: SimOutsi
     for (const job of jobs) job.end()
   }
   const pictures = await picturesOfSweep(stories, swept, asked, signal)
+  const failed = swept.find(({ failure }) => failure !== undefined)
+  const seen = seenBy(asked, failed?.failure?.seed, pictures, failed?.story)
+  if (!asked.json && seen !== '') await write(out, seen)
   if (asked.json) await write(out, `${JSON.stringify({ ...jsonOf(swept, asked, jobs.length, signal), ...pictures })}\n`)
   else await writePictures(out, pictures)
   if (signal.aborted) return exitCode()
@@ -98,10 +107,31 @@ async function picturesOfSweep(
   asked: SimArguments,
   signal: AbortSignal,
 ): Promise<Pictures> {
-  const shown = swept.find(({ failure }) => failure !== undefined) ?? swept[0]
-  const story = shown && stories.get(shown.story)
+  const chosen = swept.find(({ failure }) => failure !== undefined) ?? swept[0]
+  const story = chosen && stories.get(chosen.story)
   if (story === undefined || !isAnyAsked(asked) || signal.aborted) return {}
-  return picturesOf(await runOne(story, shown?.failure?.seed ?? asked.from), asked)
+  const { failure } = chosen ?? {}
+  const result = await runOne(story, failure?.seed ?? asked.from)
+  return picturesOf(result, asked, {
+    name: chosen?.story === '' ? undefined : chosen?.story,
+    options: Object.keys(story),
+    ...(failure !== undefined && { report: failure.report, shrunk: failure.shrunk }),
+  })
+}
+
+/** As a shell takes it. */
+function shown(file: string): string {
+  return /^[\w./-]+$/.test(file) ? file : JSON.stringify(file)
+}
+
+/** How a run is looked at: by the file that was written, or by one that a further run writes. */
+function seenBy(asked: SimArguments, failedSeed: number | undefined, { saved }: Pictures, story = asked.story): string {
+  const named = story === undefined || story === '' ? '' : ` --story ${shown(story)}`
+  const inspected = (file: string): string => `entia inspect ${shown(file)} --with ${shown(asked.file)}${named}`
+  if (saved !== undefined) return `Saved to ${saved}. To look at it: ${inspected(asked.save ?? saved)}\n`
+  if (failedSeed === undefined) return ''
+  const again = `entia sim ${shown(asked.file)}${named} --seed ${failedSeed} --save failure.json`
+  return `To look at it: ${again}, then ${inspected('failure.json')}\n`
 }
 
 function jsonOf(swept: readonly StorySweep[], { seeds, from }: SimArguments, jobs: number, signal: AbortSignal) {
@@ -128,10 +158,16 @@ function reportOn(result: SimulationResult, story: StoryOptions): string {
   return failureReport(result, { options: Object.keys(story) })
 }
 
-/** @throws UsageError if the page cannot be written */
-function picturesOf(result: SimulationResult, { html, mermaid, trace }: SimArguments): Pictures {
-  if (html !== undefined) writePage(html, timelinePage(result))
+/** @throws UsageError if a file cannot be written */
+async function picturesOf(
+  result: SimulationResult,
+  { html, mermaid, save, trace }: SimArguments,
+  details: RunFactsDetails,
+): Promise<Pictures> {
+  if (html !== undefined) writePage(html, await timelinePage(result, details))
+  if (save !== undefined) await saveRun(result, save, details)
   return {
+    ...(save !== undefined && { saved: resolve(save) }),
     ...(trace && { trace: result.trace.lines }),
     ...(mermaid && { mermaid: result.trace.toMermaid() }),
     ...(html !== undefined && { html: resolve(html) }),
@@ -146,8 +182,8 @@ function writePage(file: string, page: string): void {
   }
 }
 
-function isAnyAsked({ html, mermaid, trace }: SimArguments): boolean {
-  return html !== undefined || mermaid || trace
+function isAnyAsked({ html, mermaid, save, trace }: SimArguments): boolean {
+  return html !== undefined || save !== undefined || mermaid || trace
 }
 
 function lawsOf({ laws = standardLaws }: StoryOptions): number {

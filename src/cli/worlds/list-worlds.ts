@@ -2,7 +2,7 @@ import type { Store, WorldInfo } from '../../stores/port.ts'
 import { cleanName, cleanText } from '../../tools/files/clean-text.ts'
 import { many } from '../terminal/amounts.ts'
 import { tableLines } from '../table-lines.ts'
-import { distanceText, ownerText, sizeText, type WorldsOutput, writeLines } from './world-lines.ts'
+import { dueText, ownerText, sizeText, type WorldsOutput, writeLines } from './world-lines.ts'
 
 interface ListOptions {
   readonly prefix: string
@@ -69,7 +69,7 @@ function withSessions(worlds: readonly WorldInfo[]): readonly Listed[] {
       ...world,
       ...(heldBy !== undefined && { heldBy }),
       ...(letters > 0 && { letters }),
-      sizeBytes: own.reduce((sum, each) => sum + each.sizeBytes, world.sizeBytes),
+      sizeBytes: own.reduce((sum, each) => sum + (each.sizeBytes ?? 0), world.sizeBytes ?? 0),
       sessions: own.length,
     }
   })
@@ -87,10 +87,10 @@ function rowsOf(worlds: readonly Listed[], isAll: boolean, { look, nowMs }: Worl
     `${world.root === undefined ? '' : '  '}${cleanName(world.name)}`,
     stateText(world),
     world.tick === undefined ? '' : String(world.tick),
-    sizeText(world.sizeBytes),
+    sizeText(world.sizeBytes ?? 0),
     ...(isAll ? [] : [world.sessions === 0 ? '' : String(world.sessions)]),
     world.letters === undefined ? '' : String(world.letters),
-    world.wakeAtMs === undefined ? '' : distanceText(world.wakeAtMs, nowMs),
+    world.wakeAtMs === undefined ? '' : dueText(world.wakeAtMs, nowMs),
     world.heldBy === undefined ? '' : ownerText(world.heldBy, nowMs),
   ])
   // A column that is empty in all rows says nothing.
@@ -99,22 +99,23 @@ function rowsOf(worlds: readonly Listed[], isAll: boolean, { look, nowMs }: Worl
   return [
     look.paint('dim', first),
     ...lines.flatMap((line, at) => {
-      const { heldBy, isBusy, quarantine, unreadable } = worlds[at] as Listed
+      const { heldBy, isBusy, isParked, quarantine, unreadable } = worlds[at] as Listed
       if (unreadable !== undefined)
         return [look.paint('red', line), look.paint('red', `  ${cleanText(unreadable.message)}`)]
       if (quarantine !== undefined) return [look.paint('red', line), look.paint('red', `  ${cleanText(quarantine)}`)]
-      if (isBusy === true && heldBy === undefined) return [look.paint('yellow', line)]
+      if (isBusy === true && heldBy === undefined && isParked !== true) return [look.paint('yellow', line)]
       return [heldBy === undefined ? line : look.paint('bold', line)]
     }),
   ]
 }
 
-/** `quarantine`: nobody drives it until it is released; `stalled`: it has work in flight, and no one drives it. */
-export function stateText({ heldBy, isBusy, quarantine, tick, unreadable }: WorldInfo): string {
+/** `quarantine`: nobody drives it until it is released; `waiting`: for a letter or an instant; `stalled`: it has work in flight, and no one drives it. */
+export function stateText({ heldBy, isBusy, isParked, quarantine, tick, unreadable }: WorldInfo): string {
   if (unreadable !== undefined) return 'unreadable'
   if (quarantine !== undefined) return 'quarantine'
   if (tick === undefined) return 'new'
   if (isBusy === undefined) return ''
   if (!isBusy) return 'idle'
-  return heldBy === undefined ? 'stalled' : 'busy'
+  if (heldBy !== undefined) return 'busy'
+  return isParked === true ? 'waiting' : 'stalled'
 }

@@ -25,7 +25,9 @@ export function headLines(info: WorldInfo, view: StoredView | undefined, { look,
   const driven = heldBy === undefined ? 'No one drives it' : `Driven by ${ownerText(heldBy, nowMs)}`
   const waiting = [
     ...(letters === undefined ? [] : [`${many(letters, 'letter')} waiting`]),
-    ...(wakeAtMs === undefined ? [] : [`due ${distanceText(wakeAtMs, nowMs)} (${dateText(wakeAtMs)})`]),
+    ...(wakeAtMs === undefined
+      ? []
+      : [wakeAtMs === 0 ? 'due at once' : `due ${distanceText(wakeAtMs, nowMs)} (${dateText(wakeAtMs)})`]),
   ]
   const explained = state === 'stalled' ? 'stalled: it has work in flight, and goes on once a program opens it' : state
   const isBad = state === 'unreadable' || state === 'stalled' || state === 'quarantine'
@@ -33,7 +35,7 @@ export function headLines(info: WorldInfo, view: StoredView | undefined, { look,
     `${look.paint('bold', cleanName(name))}  ${explained === '' ? '' : look.paint(isBad ? 'yellow' : 'green', explained)}${below}`,
     `  ${[driven, ...waiting].join(' · ')}`,
     ...(quarantine === undefined ? [] : [look.paint('yellow', `  ${cleanText(quarantine)}`)]),
-    ...(view === undefined ? [] : [`  ${tickText(view, nowMs)} · ${sizeText(sizeBytes)}`]),
+    ...(view === undefined ? [] : [`  ${tickText(view, nowMs)} · ${sizeText(sizeBytes ?? 0)}`]),
   ]
 }
 

@@ -49,6 +49,11 @@ export function distanceText(atMs: number, nowMs: number): string {
   return atMs > nowMs ? `in ${ageText(atMs - nowMs)}` : `${ageText(nowMs - atMs)} ago`
 }
 
+/** When a world is due: `in 3 min 4 s`, `12 s ago`, or `at once`, where who left it so named no instant. */
+export function dueText(wakeAtMs: number, nowMs: number): string {
+  return wakeAtMs === 0 ? 'at once' : distanceText(wakeAtMs, nowMs)
+}
+
 /** `2026-11-24 02:40:11 UTC`. */
 export function dateText(atMs: number): string {
   const date = new Date(atMs)

@@ -12,8 +12,8 @@ import { listWorlds } from './list-worlds.ts'
 import { showWorld } from './show-world.ts'
 import type { WorldsOutput } from './world-lines.ts'
 
-const worldsHelp = `Worlds in a store: what they do, and who has them open. Reads them without
-opening them, so a program that drives a world is not disturbed.
+const worldsHelp = `Look at the worlds in a store: what they do, and who has them open. They are
+read without being opened: a program that drives a world is not disturbed.
 
   entia worlds list [PREFIX]     all worlds, or those whose name begins so
   entia worlds show NAME         agents, work in flight, sessions, last messages

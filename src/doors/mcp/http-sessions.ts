@@ -1,6 +1,6 @@
 import type { McpServer, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
 import type { Clock } from '../../engine/loop/clock.ts'
-import { refusalBody } from './http-guard.ts'
+import { refusalBody } from './refusal-body.ts'
 import type { McpServing } from './mcp-serving.ts'
 import type { ServerCaller } from './server-caller.ts'
 

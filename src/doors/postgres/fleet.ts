@@ -3,7 +3,10 @@ import { standardSystems } from '../../../systems/index.ts'
 import { Host } from '../../engine/effects/host.ts'
 import { type HostOptions, hostOptionNames } from '../../engine/effects/host-options.ts'
 import { Worker } from '../../engine/fleet/worker.ts'
+import type { EventsByType, RunnerEvent } from '../../engine/loop/events.ts'
 import { realClock } from '../../engine/loop/clock.ts'
+import { thrownMessage } from '../../rules/text/thrown-message.ts'
+import { isLasting } from '../../stores/postgres/errors.ts'
 import { firstSnapshot } from '../../engine/loop/journal-writer.ts'
 import { FleetWorlds } from '../../runtime/worlds/fleet-worlds.ts'
 import type { NamedWorld } from '../../runtime/worlds/named-world.ts'
@@ -25,7 +28,7 @@ import {
   text,
 } from '../../world/option-shapes.ts'
 import type { System, World } from '../../world/world.ts'
-import { kindOf, PostgresBoard } from './postgres-board.ts'
+import { abilitiesText, kindOf, PostgresBoard } from './postgres-board.ts'
 
 /** Besides these, the options of the Host that each worker has: models, tools, prices … */
 export interface FleetOptions extends Omit<HostOptions, 'clock' | 'maxSessions' | 'sessionPool'> {
@@ -66,11 +69,12 @@ export const fleetDefaults = {
   leaseMs: 10_000,
   sessionsPerWorker: 20,
   worldsPerWorker: 200,
+  onceMs: 30_000,
 } as const
 
 /** Options of a worker. */
 export interface FleetWorkerOptions {
-  /** Most sessions that it holds at once. @default 20 */
+  /** Most sessions that run in it at once. Those that wait for their own sessions or for people do not count. @default 20 */
   readonly sessions?: number
   /** Most root worlds that it holds at once. @default 200 */
   readonly worlds?: number
@@ -78,6 +82,11 @@ export interface FleetWorkerOptions {
   readonly note?: string
   /** A world cannot be driven here now. It is tried again after a while. */
   readonly unfit?: (world: string, code: EntiaErrorCode | undefined, message: string) => void
+  /**
+   * The worker cannot use the database. `isOver`: it never will, because rights or tables are missing, so it has stopped; otherwise
+   * it tries again. @default a process warning with the code `ENTIA_WORKER_FAILED`
+   */
+  readonly failed?: (error: Error, isOver: boolean) => void
 }
 
 /** Drives worlds of a fleet that come to it. */
@@ -85,12 +94,24 @@ export interface FleetWorker {
   /** Its id in the list of workers. */
   readonly id: number
   readonly holds: { readonly worlds: number; readonly sessions: number }
+  /**
+   * Calls a listener for events of the worlds that it drives, as they happen here, or of all types (`*`); those of sessions have a
+   * `path`. `world-unfit`: no worker could drive a world for a minute. Returns a function that ends it.
+   */
+  on<K extends keyof EventsByType>(
+    type: K,
+    listener: (event: { readonly type: K } & EventsByType[K]) => unknown,
+  ): () => void
+  on(type: '*', listener: (event: RunnerEvent) => unknown): () => void
   /** What it does, and what the fleet does. @throws `store-failed` */
   metrics(): Promise<WorkerMetrics>
   /** Why it drives nothing now; `undefined`: it is alive. */
   problem(): Promise<string | undefined>
-  /** Lets go of all that it holds, which goes on elsewhere, and leaves the fleet. */
-  stop(): Promise<void>
+  /**
+   * Lets go of all that it holds, which goes on elsewhere, and leaves the fleet. Tools of class `once` may end what they have begun.
+   * @param options `onceMs`: for how many milliseconds. @default 30000
+   */
+  stop(options?: { readonly onceMs?: number }): Promise<void>
 }
 
 /** A worker's numbers, and those of its fleet. Counts begin with the worker. */
@@ -147,7 +168,8 @@ const ownNames = [
 const hostNames = hostOptionNames.filter((name) => !['clock', 'maxSessions', 'sessionPool'].includes(name))
 
 /**
- * Describes worlds that run on many machines: the same in every process. It connects when it is first used.
+ * Describes worlds that run on many machines: the same in every process, but that workers may have different tools and models. It
+ * connects when it is first used.
  * @throws `invalid-argument`, `config-invalid`
  */
 export function defineFleet(options: FleetOptions): Fleet {
@@ -196,19 +218,7 @@ class PostgresFleet implements Fleet {
   }
 
   async work(options: FleetWorkerOptions = {}): Promise<FleetWorker> {
-    refuseUnknownOptions('fleet.work', options, ['note', 'sessions', 'unfit', 'worlds'])
-    refuseMisfits('fleet.work', options, {
-      note: text,
-      sessions: countFromZero,
-      unfit: callback,
-      worlds: countFromZero,
-    })
-    const {
-      note = '',
-      sessions = fleetDefaults.sessionsPerWorker,
-      unfit,
-      worlds = fleetDefaults.worldsPerWorker,
-    } = options
+    const { failed, note, sessions, unfit, worlds } = checkedWork(options)
     const store = this.#newStore(note)
     const { agentOf, idleMs = fleetDefaults.idleMs, record } = this.#options
     const board = this.#boardOver(store, unfit)
@@ -222,19 +232,28 @@ class PostgresFleet implements Fleet {
       agentOf,
       idleMs,
       unfit,
+      failed: (error) => {
+        const isOver = isLasting(error)
+        if (isOver) {
+          over = thrownMessage(error)
+          void made.stop({ onceMs: 0 })
+        }
+        failed(error instanceof Error ? error : new Error(String(error)), isOver)
+      },
       make: (name) => this.#made(name),
       maxSessions: sessions,
       maxWorlds: worlds,
     })
-    const id = await store.enter()
+    const id = await store.enter(abilitiesText({ worlds: Object.keys(this.#options.worlds), ...host.abilities }))
     worker.start()
-    const stop = async (): Promise<void> => {
+    const stop = async (onceMs: number): Promise<void> => {
       this.#workers.delete(made)
-      await worker.stop()
+      await worker.stop(onceMs)
       host.close()
       await store.close()
     }
     let stopping: Promise<void> | undefined
+    let over: string | undefined
     const made: FleetWorker = {
       id,
       get holds() {
@@ -244,8 +263,9 @@ class PostgresFleet implements Fleet {
         const { sessions: sessionsHeld, worlds: worldsHeld } = worker.holds
         return { ...(await store.totals()), worldsHeld, sessionsHeld, commits: store.commits, ...worker.counts }
       },
-      problem: () => problemOf(store, id),
-      stop: () => (stopping ??= stop()),
+      on: (type: string, listener: (event: never) => unknown) => worker.on(type, listener),
+      problem: async () => over ?? problemOf(store, id),
+      stop: ({ onceMs = fleetDefaults.onceMs } = {}) => (stopping ??= stop(onceMs)),
     }
     this.#workers.add(made)
     return made
@@ -317,6 +337,30 @@ async function problemOf(store: PostgresStore, id: number): Promise<string | und
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
+}
+
+/** @throws `invalid-argument` */
+function checkedWork(options: FleetWorkerOptions) {
+  refuseUnknownOptions('fleet.work', options, ['failed', 'note', 'sessions', 'unfit', 'worlds'])
+  refuseMisfits('fleet.work', options, {
+    failed: callback,
+    note: text,
+    sessions: countFromZero,
+    unfit: callback,
+    worlds: countFromZero,
+  })
+  const { sessionsPerWorker, worldsPerWorker } = fleetDefaults
+  const { failed = warnOfFailure, note = '', sessions = sessionsPerWorker, unfit, worlds = worldsPerWorker } = options
+  return { failed, note, sessions, unfit, worlds }
+}
+
+function warnOfFailure(error: Error, isOver: boolean): void {
+  const what = isOver ? 'It has stopped.' : 'It tries again.'
+  process.emitWarning(`A worker of a fleet cannot use the database: ${error.message} ${what}`, {
+    type: 'EntiaWarning',
+    code: 'ENTIA_WORKER_FAILED',
+    detail: 'Give fleet.work({ failed }) to hear of it.',
+  })
 }
 
 function folderOf(world: string): string {

@@ -1,10 +1,21 @@
 import { z } from 'zod'
 import type { SessionOrder } from '../../engine/children/session-fleet.ts'
-import { type Board, type Claim, sessionKey } from '../../engine/fleet/board.ts'
+import type { Abilities } from '../../engine/effects/host.ts'
+import {
+  type Asking,
+  type Board,
+  type BoardState,
+  type Claim,
+  type DueWorld,
+  hadByAny,
+  sessionKey,
+} from '../../engine/fleet/board.ts'
+import { givenUp, maxStrikes, suspectStrikes } from '../../engine/fleet/strikes.ts'
 import { firstSnapshot } from '../../engine/loop/journal-writer.ts'
-import { letterLine } from '../../protocol/letter.ts'
-import type { LineClaim, PostgresStore } from '../../stores/postgres/port.ts'
+import { ToolDeclaration } from '../../protocol/tool-declaration.ts'
+import type { LineClaim, PeerState, PostgresStore, Suspects } from '../../stores/postgres/port.ts'
 import { lazily } from '../../world/lazily.ts'
+import { fingerprint } from '../../world/random.ts'
 import type { World } from '../../world/world.ts'
 
 export interface PostgresBoardOptions {
@@ -21,12 +32,16 @@ export interface PostgresBoardOptions {
   readonly quarantined: (world: string, root: string, strikes: number) => void
 }
 
-/** A world whose holder died so often in a row is driven no more, until somebody releases it. */
-const maxStrikes = 5
+/** A session that may be one is looked at again after so long. */
+const doubtMs = 500
 /** How often what dead workers held is looked for. */
 const sweepEachMs = 250
 /** How often a session that waits for its slot again looks where nothing is heard. */
 const slotLookMs = 500
+/** A world that is due is left to each worker before the next for so long. */
+const turnMs = 200
+/** Worlds that are asked for at least, since some are left to others. */
+const leastAsked = 64
 /** How long a session is left to others whose world this process could not make. */
 const otherKindMs = 60_000
 
@@ -40,26 +55,45 @@ const Order = lazily(() =>
   }),
 )
 
+/** What a worker tells the others that it can. */
+const Said = lazily(() =>
+  z.object({ worlds: z.array(z.string()), tools: z.array(z.unknown()), providers: z.array(z.string()) }),
+)
+
+interface WorkerAbilities extends Abilities {
+  /** Worlds that it makes, by the first part of their names. */
+  readonly worlds: readonly string[]
+}
+
+interface Peer {
+  readonly id: number
+  /** What it has said. */
+  readonly text: string
+  readonly can: WorkerAbilities
+}
+
 /** The board of a fleet in its database: the sessions in line there, and the worlds that are due. */
 export class PostgresBoard implements Board {
   readonly #options: PostgresBoardOptions
   #sweptAt = -Infinity
+  /** Workers that are alive, by their ids, as far as is known. */
+  #peers: readonly Peer[] = []
+  #has: Abilities = hadByAny([])
+  #me = 0
+  readonly #workHearers = new Set<() => void>()
+  #later: NodeJS.Timeout | undefined
 
   constructor(options: PostgresBoardOptions) {
     this.#options = options
   }
 
-  async launch(order: SessionOrder, world: World): Promise<void> {
+  async launch(order: SessionOrder, world: World, epoch: number): Promise<void> {
     const { store, tenantOf } = this.#options
-    const { root, sessionId } = order
+    const { parent, root, sessionId } = order
     const { isBusy, snapshot } = firstSnapshot(world)
-    const place = { world: sessionId, root, tenant: tenantOf(root), job: JSON.stringify(order) }
-    const { tick, lines } = snapshot
-    await store.transaction(async (client) => {
-      // What is written was launched before, and has perhaps ended since.
-      if (await store.place({ world: sessionId, root, tick, lines, isBusy }, client))
-        await store.line.enter(place, client)
-    })
+    const job = JSON.stringify(order)
+    const place = { world: sessionId, root, ...snapshot, isBusy, tenant: tenantOf(root), job }
+    await store.line.enter(place, { world: parent, epoch })
   }
 
   withdraw({ root, sessionId }: SessionOrder): Promise<boolean> {
@@ -74,19 +108,28 @@ export class PostgresBoard implements Board {
     return this.#options.store.post(letter)
   }
 
-  async next(): Promise<Claim | undefined> {
-    const { kinds, maxSessions, maxSessionsPerTenant, store } = this.#options
+  async next(asking: Asking): Promise<readonly Claim[]> {
+    const { maxSessions: cap, maxSessionsPerTenant: tenantCap, store } = this.#options
     for (;;) {
-      const claim = await store.line.next(maxSessions, maxSessionsPerTenant)
-      if (claim === undefined) return undefined
-      const order = Order().parse(JSON.parse(claim.job))
-      if (!kinds.includes(kindOf(order.root))) {
-        await store.line.putBack(claim, otherKindMs)
-        continue
+      const given = await store.line.next({ cap, tenantCap, room: asking.room, suspects: suspectsFor(asking) })
+      const ours: Claim[] = []
+      for (const claim of given) {
+        const order = orderIn(claim)
+        if (order !== undefined && (await this.#isForUs(claim, order))) ours.push(new PostgresClaim(claim, order))
+        // A later version has put it in line.
+        else if (order === undefined) await store.line.putBack(claim, otherKindMs)
       }
-      if (claim.strikes < maxStrikes) return new PostgresClaim(claim, order)
-      await this.#giveUp(claim, order)
+      if (ours.length > 0 || given.length === 0) return ours
     }
+  }
+
+  /** What is not is left to others, or given up. */
+  async #isForUs(claim: LineClaim, order: SessionOrder): Promise<boolean> {
+    const { kinds, store } = this.#options
+    if (!kinds.includes(kindOf(order.root))) await store.line.putBack(claim, otherKindMs)
+    else if (claim.strikes < maxStrikes) return true
+    else await ((await this.#givenUp(claim, order)) ? store.line.finish(claim) : store.line.putBack(claim, doubtMs))
+    return false
   }
 
   giveBack(claim: Claim): Promise<void> {
@@ -98,7 +141,7 @@ export class PostgresBoard implements Board {
     await store.line.wantSlot(lineClaim(claim))
     let news = Promise.withResolvers<void>()
     const hear = (): void => news.resolve()
-    const deaf = store.onLine(hear)
+    const deaf = store.line.on(hear)
     signal.addEventListener('abort', hear)
     const timer = setInterval(hear, slotLookMs)
     try {
@@ -117,53 +160,155 @@ export class PostgresBoard implements Board {
     }
   }
 
-  putBack(claim: Claim, unfitMs?: number): Promise<void> {
+  putBack(claim: Claim, unfitMs?: number): Promise<number | undefined> {
     return this.#options.store.line.putBack(lineClaim(claim), unfitMs)
+  }
+
+  rest(claim: Claim): Promise<void> {
+    return this.#options.store.line.rest(lineClaim(claim))
   }
 
   finished(claim: Claim): Promise<void> {
     return this.#options.store.line.finish(lineClaim(claim))
   }
 
-  async due(limit: number) {
+  async due(asking: Asking, except: readonly string[]): Promise<readonly DueWorld[]> {
     const { kinds, quarantined, store } = this.#options
     if (performance.now() > this.#sweptAt + sweepEachMs) {
       this.#sweptAt = performance.now()
       await store.sweep()
     }
-    const due = await store.due(limit, kinds)
+    await store.line.wake()
+    const due = await store.due(Math.max(asking.room, leastAsked), { kinds, except, suspects: suspectsFor(asking) })
     const lost = due.filter(({ strikes }) => strikes >= maxStrikes)
     for (const { name, root, strikes } of lost) {
-      await store.hold(name, { root, reason: `${strikes} workers in a row have died while they held it` })
-      quarantined(name, root, strikes)
+      const reason = `${strikes} workers in a row have died while they held it`
+      if (await store.hold(name, { root, reason, seize: true, strikes: maxStrikes })) quarantined(name, root, strikes)
     }
-    return due.filter((each) => !lost.includes(each)).map(({ name, strikes }) => ({ name, isRecovered: strikes > 0 }))
+    const others = due.filter((each) => !lost.includes(each))
+    const ours = others.filter(({ name, waitedMs }) => waitedMs >= this.#turnMs(name))
+    if (ours.length < others.length) this.#lookLater()
+    return ours.slice(0, asking.room).map(({ name, strikes, waitedMs }) => ({
+      name,
+      isRecovered: strikes > 0,
+      isSuspect: strikes >= suspectStrikes,
+      waitedMs,
+    }))
   }
 
-  async held() {
-    const held = await this.#options.store.line.held()
-    const sessions = held.flatMap(({ isSession, root, world }) =>
-      isSession ? sessionKey({ root, sessionId: world }) : [],
+  /** For how long a world that is due is left to the workers that come before this one, in an order of its own. */
+  #turnMs(world: string): number {
+    const kind = kindOf(world)
+    const able = this.#peers.filter(({ can }) => can.worlds.includes(kind)).map(({ id }) => id)
+    const order = able
+      .map((id) => ({ id, at: fingerprint(`${id} ${world}`) }))
+      .toSorted((a, b) => a.at - b.at || a.id - b.id)
+    return (
+      Math.max(
+        0,
+        order.findIndex(({ id }) => id === this.#me),
+      ) * turnMs
     )
-    const worlds = held.flatMap(({ isSession, world }) => (isSession ? [] : world))
-    return { sessions: new Set(sessions), worlds: new Set(worlds) }
+  }
+
+  #lookLater(): void {
+    if (this.#later !== undefined) return
+    this.#later = setTimeout(() => {
+      this.#later = undefined
+      for (const hear of this.#workHearers) hear()
+    }, turnMs).unref()
+  }
+
+  async state(): Promise<BoardState> {
+    const { store } = this.#options
+    const me = await store.enter()
+    const { pauses, sessions, workers, worlds } = await store.peers.state()
+    this.#me = me
+    this.#meet(workers)
+    return {
+      worlds: new Set(worlds),
+      sessions: new Map(
+        sessions.flatMap(({ claim, isOpen }) => {
+          const order = orderIn(claim)
+          return order === undefined ? [] : [[sessionKey(order), { claim: new PostgresClaim(claim, order), isOpen }]]
+        }),
+      ),
+      workers: { count: Math.max(1, workers.length), before: workers.filter(({ id }) => id < me).length },
+      has: this.#has,
+      pauses: new Map(pauses.map(({ forMs, provider }) => [provider, forMs])),
+    }
+  }
+
+  /** What several say alike, and have said before, is read once. */
+  #meet(workers: PeerState['workers']): void {
+    const before = this.#peers
+    const isKnown = workers.every(({ can, id }, index) => before[index]?.id === id && before[index].text === can)
+    if (isKnown && workers.length === before.length) return
+    const read = new Map(before.map(({ can, text }) => [text, can]))
+    this.#peers = workers.map(({ can: text, id }) => {
+      const can = read.get(text) ?? abilitiesIn(text)
+      read.set(text, can)
+      return { id, text, can }
+    })
+    this.#has = hadByAny(this.#peers.map(({ can }) => can))
+  }
+
+  pause(provider: string, forMs: number): Promise<void> {
+    return this.#options.store.peers.pause(provider, forMs)
+  }
+
+  onState(hear: () => void): () => void {
+    return this.#options.store.peers.on(hear)
   }
 
   onWork(hear: () => void): () => void {
-    return this.#options.store.onLine(hear)
+    const listener = (): void => hear()
+    this.#workHearers.add(listener)
+    const end = this.#options.store.line.on(hear)
+    return () => {
+      this.#workHearers.delete(listener)
+      end()
+    }
   }
 
-  /** Its parent is told that it has failed, and it leaves the line. */
-  async #giveUp(claim: LineClaim, { parent, root, sessionId }: SessionOrder): Promise<void> {
+  /** Its parent is told that it has failed, unless workers that were thought dead have taken their strikes back, or still may. */
+  async #givenUp({ strikes }: LineClaim, { parent, root, sessionId }: SessionOrder): Promise<boolean> {
     const { quarantined, store } = this.#options
-    const { strikes } = claim
-    const error = `${strikes} workers in a row have died while they held this session, so it is driven no more.`
-    const end = { ok: false as const, error, kind: 'internal' as const }
-    const news = { kind: 'end' as const, end, usage: { calls: 0, sessions: 0 } }
-    await store.hold(sessionId, { root, reason: error })
-    await store.post({ root, world: parent, line: letterLine({ session: sessionId, news }), id: `${sessionId}/end` })
-    await store.line.finish(claim)
+    const { line, reason } = givenUp(sessionId, strikes)
+    if (!(await store.hold(sessionId, { root, reason, seize: true, strikes: maxStrikes }))) return false
+    await this.#endBelow({ root, sessionId })
+    await store.post({ root, world: parent, line, id: `${sessionId}/end` })
     quarantined(sessionId, root, strikes)
+    return true
+  }
+
+  /** Sessions below one that was given up would wait for it. Who has them writes no more, and launches none. */
+  async #endBelow({ root, sessionId }: Pick<SessionOrder, 'root' | 'sessionId'>): Promise<void> {
+    const { store } = this.#options
+    const orders = (await store.line.jobs(root)).flatMap((job) => orderIn({ job }) ?? [])
+    const below = orders.filter(({ path, sessionId: id }) => id !== sessionId && path.includes(sessionId))
+    if (below.length === 0) return
+    const worlds = below.map((order) => order.sessionId)
+    for (const world of worlds) await (await store.open(world, { root, seize: true })).close()
+    await store.line.remove(worlds, root)
+    // What they had launched until then.
+    await this.#endBelow({ root, sessionId })
+  }
+}
+
+export function abilitiesText({ providers, tools, worlds }: WorkerAbilities): string {
+  return JSON.stringify({ worlds, tools: [...tools.values()], providers: [...providers] })
+}
+
+/** One of a version that says it otherwise can nothing that is known here. */
+function abilitiesIn(text: string): WorkerAbilities {
+  try {
+    const { providers, tools, worlds } = Said().parse(JSON.parse(text))
+    // No world could have a tool whose declaration is none.
+    const declared = tools.flatMap((tool) => ToolDeclaration().safeParse(tool).data ?? [])
+    return { worlds, tools: new Map(declared.map((tool) => [tool.name, tool])), providers: new Set(providers) }
+  } catch {
+    return { worlds: [], ...hadByAny([]) }
   }
 }
 
@@ -185,8 +330,29 @@ class PostgresClaim implements Claim {
     return this.line.id
   }
 
+  get isWaiting(): boolean {
+    return !this.line.hasSlot
+  }
+
   get isRecovered(): boolean {
     return this.line.strikes > 0
+  }
+
+  get isSuspect(): boolean {
+    return this.line.strikes >= suspectStrikes
+  }
+}
+
+function suspectsFor({ hasSuspect }: Asking): Suspects {
+  return { from: suspectStrikes, below: maxStrikes, most: hasSuspect ? 0 : 1 }
+}
+
+/** `undefined`: it says it in a way that is not known here. */
+function orderIn({ job }: Pick<LineClaim, 'job'>): SessionOrder | undefined {
+  try {
+    return Order().parse(JSON.parse(job))
+  } catch {
+    return undefined
   }
 }
 

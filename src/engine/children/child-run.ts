@@ -1,7 +1,13 @@
 import { TranscriptWrite } from '../../../components/context/agent-transcript.ts'
 import { ArchiveJob } from '../../../components/context/archive.ts'
 import { HolderDraft, Seed } from '../../../components/context/holder.ts'
-import { Ancestry, SessionEnd, SlotReleased, SlotRequest } from '../../../components/sessions/ancestry.ts'
+import {
+  Ancestry,
+  SessionEnd,
+  SessionStopped,
+  SlotReleased,
+  SlotRequest,
+} from '../../../components/sessions/ancestry.ts'
 import { Conversation } from '../../../components/agent/conversation.ts'
 import { DelegationLimits } from '../../../components/sessions/delegation-limits.ts'
 import type { InputOf, StandardInput } from '../../protocol/input.ts'
@@ -17,6 +23,7 @@ import { type OpenApproval, openApprovals } from './open-approvals.ts'
 import type { Slot } from './pool.ts'
 import type { Failure } from '../../protocol/failure.ts'
 import type { Listeners } from '../loop/listeners.ts'
+import type { StopOptions } from '../loop/runner-options.ts'
 import type { TextSoFar } from '../loop/texts-so-far.ts'
 import type { SessionUsage } from '../../protocol/usage.ts'
 import type { Input } from '../../world/input.ts'
@@ -29,6 +36,7 @@ export interface ChildRunner {
     readonly world: World
     post(input: StandardInput, options?: { readonly id?: string }): Promise<unknown>
     textSoFar(agent: Entity, path: readonly string[]): TextSoFar | undefined
+    stop(options: StopOptions): Promise<void>
   }
   /** Saves the world before its first tick. */
   readonly prepare: () => Promise<void>
@@ -178,6 +186,11 @@ export class ChildRun {
     return this.world.has(this.agent, SessionEnd)
   }
 
+  /** It was stopped from above, and does not go on. */
+  get wasStopped(): boolean {
+    return this.world.has(this.agent, SessionStopped)
+  }
+
   /** It has what it may spend: it has begun. */
   get isGranted(): boolean {
     return this.world.has(this.agent, DelegationLimits)
@@ -216,8 +229,8 @@ export class ChildRun {
     return transcriptOf(this.world)
   }
 
-  stop(): Promise<void> {
-    return this.#end()
+  stop(options?: StopOptions): Promise<void> {
+    return options === undefined ? this.#end() : this.#runner.runner.stop(options)
   }
 
   cancel(reason: string): Promise<void> {

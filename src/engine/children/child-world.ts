@@ -52,7 +52,7 @@ export interface ChildParts {
   readonly catalogue: Catalogue
 }
 
-/** Makes the World of a session before its first tick, or says what the Host lacks for it. */
+/** Makes the World of a session before its first tick, or says what the Host lacks for it, and others of its fleet lack too. */
 export function childWorld(
   parts: ChildParts,
 ): { readonly world: World; readonly agent: Entity; readonly problem?: undefined } | { readonly problem: string } {
@@ -93,16 +93,16 @@ export function childWorld(
   if (blueprint.archival !== undefined && blueprint.context === undefined) world.add(agent, Metered)
   if (blueprint.pricedOnly === true) put(Ceilings, fresh({ onUnpriced: 'refuse' }))
   if (parts.budgetOwner !== undefined) spendFor(world, agent, parts.budgetOwner)
-  world.core.put(world.spawn(), HostFacts, factsWith(facts, installed.gone))
+  world.core.put(world.spawn(), HostFacts, factsWith(facts, installed.foreign))
   if (blueprint.workspace !== undefined) addWorkspace(world, agent, blueprint.workspace)
   for (const holder of blueprint.holders ?? []) recordHolder(world, agent, holder)
   return { world, agent }
 }
 
-/** Captured tools that the Host no longer has count as tools that it had: the start applies `onToolChange` to them. */
-function factsWith(facts: HostFactsData, gone: readonly ToolDeclaration[]): HostFactsData {
-  if (gone.length === 0) return facts
-  const keptTools = Object.fromEntries(gone.map((tool) => [tool.name, [declarationHash(tool)]]))
+/** Tools that the Host has no more, or only others have, count as tools that it had: the start applies `onToolChange` to them. */
+function factsWith(facts: HostFactsData, foreign: readonly ToolDeclaration[]): HostFactsData {
+  if (foreign.length === 0) return facts
+  const keptTools = Object.fromEntries(foreign.map((tool) => [tool.name, [declarationHash(tool)]]))
   return fresh({ ...facts, keptTools }) as HostFactsData
 }
 
@@ -124,26 +124,22 @@ function fresh(value: unknown): Json {
 interface InstalledParts {
   readonly tools: readonly ToolDeclaration[]
   readonly skills: readonly Skill[]
-  /** Of these tools, those that the Host has no more since they were captured. */
-  readonly gone: readonly ToolDeclaration[]
+  /** Of these tools, those that the Host itself lacks: it had them when they were captured, or others of its fleet have them. */
+  readonly foreign: readonly ToolDeclaration[]
 }
 
-/** The tools and skills of a session's agent, or what the Host lacks. Inherited tools come before those of the Host's skills. */
+/** The tools and skills of a session's agent, or what no Host has. Inherited tools come before those of the Host's skills. */
 function installedParts(blueprint: BlueprintData, catalogue: Catalogue): InstalledParts | { readonly problem: string } {
   const { model } = blueprint.llm
-  if (!catalogue.hasProvider(parseModel(model).provider)) return { problem: `Unknown model '${model}'` }
+  if (!catalogue.knowsProvider(parseModel(model).provider)) return { problem: `Unknown model '${model}'` }
   const tools = new Map<string, ToolDeclaration>()
   const skills = [...blueprint.skills]
-  const gone: ToolDeclaration[] = []
   for (const name of blueprint.hostTools) {
-    const tool = catalogue.tool(name)
-    if (tool === undefined) return { problem: `Unknown tool '${name}'` }
-    tools.set(name, tool.declaration)
+    const declaration = catalogue.declaration(name)
+    if (declaration === undefined) return { problem: `Unknown tool '${name}'` }
+    tools.set(name, declaration)
   }
-  for (const declaration of blueprint.tools) {
-    if (declaration.world !== true && catalogue.tool(declaration.name) === undefined) gone.push(declaration)
-    tools.set(declaration.name, declaration)
-  }
+  for (const declaration of blueprint.tools) tools.set(declaration.name, declaration)
   for (const name of blueprint.hostSkills) {
     const skill = catalogue.skill(name)
     if (skill === undefined) return { problem: `Unknown skill '${name}'` }
@@ -153,7 +149,9 @@ function installedParts(blueprint: BlueprintData, catalogue: Catalogue): Install
     for (const { declaration } of own) if (!tools.has(declaration.name)) tools.set(declaration.name, declaration)
     skills.push({ ...rest, ...(own.length > 0 && { tools: own.map((tool) => tool.declaration.name) }) })
   }
-  return { tools: [...tools.values()], skills, gone }
+  const all = [...tools.values()]
+  const foreign = all.filter((tool) => tool.world !== true && catalogue.tool(tool.name) === undefined)
+  return { tools: all, skills, foreign }
 }
 
 /** The agent whose budget a subtask spends from. */

@@ -5,6 +5,8 @@ import type { SubagentSessionData } from '../../../components/sessions/subagent-
 import type { SharedStore, Store } from '../../stores/port.ts'
 import { type BudgetOwner, childWorld, type HolderParts, holderWorld } from './child-world.ts'
 import type { HolderFailure } from '../../rules/delegation/session-outcome.ts'
+import { usageOf } from '../../rules/delegation/session-usage.ts'
+import type { SessionUsage } from '../../protocol/usage.ts'
 import { reviveSession } from './revive-session.ts'
 import { inheritedPolicy } from '../../rules/policy/inherited-policy.ts'
 import { shareTexts } from '../../rules/handles/handles-of.ts'
@@ -17,7 +19,7 @@ import { JournalWriter } from '../loop/journal-writer.ts'
 import { restored } from '../loop/stored-ticks.ts'
 import type { HeldWorld } from '../loop/stored-world.ts'
 import { withStandard } from '../loop/with-standard.ts'
-import type { ChildRunner, ChildTies, MakeChildRunner } from './child-run.ts'
+import { agentOf, type ChildRunner, type ChildTies, type MakeChildRunner } from './child-run.ts'
 import { joinTree, treeOf, type WorldTree } from './world-tree.ts'
 
 export type MakeRunner = (world: World, ties: ChildTies, held: HeldWorld) => ChildRunner
@@ -29,6 +31,8 @@ export interface ChildWorldsParts {
   readonly store: Store | undefined
   readonly root: string
   readonly record: boolean | undefined
+  /** The parent's journal, if the parent passes from process to process. */
+  readonly shared?: JournalWriter | undefined
   readonly makeRunner: MakeRunner
 }
 
@@ -121,12 +125,18 @@ export class ChildWorlds {
     return this.#inMemory(sessionId) ?? (await this.#stored(sessionId))
   }
 
+  /** What a child has spent, as its World says; nothing where that is lost. */
+  async spentIn(sessionId: string): Promise<SessionUsage> {
+    const world = await this.look(sessionId).catch(() => undefined)
+    return world === undefined ? { calls: 0, sessions: 0 } : usageOf(world, agentOf(world), [])
+  }
+
   /** Saves the World of a holder, unless it exists; says why if it cannot. */
   async hold(
     agent: Entity,
     parts: Omit<HolderParts, 'above' | 'facts' | 'policy' | 'systems'>,
   ): Promise<HolderFailure | undefined> {
-    const { host, store, root, record } = this.#parts
+    const { host, store, root, record, shared } = this.#parts
     const { seams } = host
     const world = holderWorld({ ...parts, ...this.#inherited(agent) })
     if (store === undefined) {
@@ -134,20 +144,21 @@ export class ChildWorlds {
       seams.held?.(world)
       return undefined
     }
-    let journal: JournalWriter
+    let journal: JournalWriter | undefined
     try {
-      journal = await JournalWriter.open(world.name, { store, root, record })
+      if (shared === undefined) journal = await JournalWriter.open(world.name, { store, root, record })
     } catch (error) {
       return { phase: 'spawn', failure: storeFailure(error) }
     }
     try {
-      if (!(await journal.isTaken())) await journal.begin(world)
+      if (journal === undefined) await shared?.place(world)
+      else if (!(await journal.isTaken())) await journal.begin(world)
       seams.held?.(world)
       return undefined
     } catch (error) {
       return { phase: 'seed', failure: storeFailure(error) }
     } finally {
-      await journal.close()
+      await journal?.close()
     }
   }
 

@@ -23,8 +23,6 @@ export interface ChildrenParts extends ChildWorldsParts {
   readonly enter: Enter
   /** Ids of the sessions above this world and its own, outermost first. */
   readonly path: readonly string[]
-  /** A letter of this world may go. Absent: it gets none. */
-  readonly done: ((letter: number) => void) | undefined
 }
 
 interface ChildFacts {
@@ -68,8 +66,8 @@ export class Children {
   /** Resolves at the next change of any of that. */
   #change = Promise.withResolvers<void>()
 
-  constructor({ done, enter, path, ...parts }: ChildrenParts) {
-    const { world, host, store, root, record } = parts
+  constructor({ enter, path, ...parts }: ChildrenParts) {
+    const { world, host, store, root, record, shared } = parts
     this.world = world
     this.host = host
     this.#enter = enter
@@ -81,12 +79,13 @@ export class Children {
     this.transcripts = new TranscriptPlace(world, store, root)
     this.worlds = new ChildWorlds(parts)
     const { fleet } = host.seams
-    const spent = async (sessionId: string, usage: SessionUsage): Promise<void> => {
+    const spent = async (sessionId: string, told: SessionUsage | undefined): Promise<void> => {
       const session = sessionOf(world, sessionId)
+      const usage = told ?? (await this.worlds.spentIn(sessionId))
       if (session !== undefined) await this.enter({ kind: 'session-spent', session, usage })
     }
-    if (fleet !== undefined && done !== undefined) {
-      this.remote = new RemoteSessions({ fleet, root, world: world.name, path, done, spent })
+    if (fleet !== undefined && shared !== undefined) {
+      this.remote = new RemoteSessions({ fleet, root, world: world.name, path, journal: shared, spent })
     }
   }
 

@@ -68,6 +68,13 @@ export class SessionPool {
     })
   }
 
+  /** Those that wait for a slot, in the order in which they get one. */
+  get line(): readonly string[] {
+    const waiting = [...this.#visits].filter(([, { hasSlot }]) => !hasSlot)
+    const { first = [], return: returning = [] } = Object.groupBy(waiting, ([, { place }]) => place)
+    return [...returning, ...first].map(([sessionId]) => sessionId)
+  }
+
   /** How many wait ahead of it for a first slot; `undefined` unless it waits for its own first. Looks at all of them. */
   position(sessionId: string): number | undefined {
     const own = this.#visits.get(sessionId)

@@ -1,3 +1,4 @@
+import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
 import type { Tool } from '../../tools/port.ts'
 import type { Json } from '../../world/json.ts'
 
@@ -11,8 +12,14 @@ export interface SkillDefinition {
   readonly tools?: readonly Tool[] | undefined
 }
 
+/** What sessions are made from: what their Host has, and besides its skills what others of its fleet have. */
 export interface Catalogue {
+  /** One of its own. */
   tool(name: string): Tool | undefined
+  /** Of its own tool, else of one that another Host has. */
+  declaration(name: string): ToolDeclaration | undefined
+  /** One of its own. */
   skill(name: string): SkillDefinition | undefined
-  hasProvider(name: string): boolean
+  /** It has the provider, or another Host has it. */
+  knowsProvider(name: string): boolean
 }

@@ -50,27 +50,26 @@ async function followed(
 ): Promise<OutcomeData> {
   const { signal, wait } = context
   const { sessionId } = children.record(session)
+  const grant = (): Promise<void> =>
+    surely(context, () => remote.tell(sessionId, 'grant', { grant: sessionGrant(children, session) }))
   if (!wasRunning) {
     const made = await madeWorld(children, session, context)
     if (typeof made === 'string') return failed(made)
     const order = remote.order(sessionId, children.reportsUsage(session))
-    await surely(context, () => remote.fleet.launch(order, made))
+    await surely(context, () => remote.launch(order, made))
     await wait(untilAborted(run.slot, signal))
     if (!signal.aborted) await context.admit()
+    if (!signal.aborted) await grant()
   }
-  run.admitted()
-  if (!signal.aborted) {
-    const grant = (): Promise<void> => remote.tell(sessionId, 'grant', { grant: sessionGrant(children, session) })
-    // Whoever takes it up anew before it has begun waits for its grant again.
-    run.onSlotAgain = () => void grant().catch(() => undefined)
-    await surely(context, grant)
-  }
+  // One that is running has its grant, unless the letter of its slot still lies there: that goes once the grant is sent.
+  if (!signal.aborted) run.granted(wasRunning, grant)
   const news = await wait(untilAborted(run.ended, signal))
   if (news === undefined || signal.aborted) {
     if (!context.isStopping) await wait(stopRemote(children, remote, session).catch(() => undefined))
     return calledOff()
   }
-  const { end, isArchiving = false, marks, usage } = news
+  const { end, isArchiving = false, marks } = news
+  const usage = news.usage ?? (await wait(children.worlds.spentIn(sessionId)))
   return keptOutcome(children, session, { end, isArchiving, marks, usage })
 }
 
@@ -91,7 +90,8 @@ const longestWaitMs = 5_000
 async function surely({ signal, sleep, wait }: EffectContext, act: () => Promise<void>): Promise<void> {
   for (let waitMs = firstWaitMs; !signal.aborted; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
     try {
-      return await wait(untilAborted(act(), signal))
+      // Waited for even if the effect ends meanwhile: what is done then comes behind it.
+      return await wait(act())
     } catch (error) {
       if (!(error instanceof EntiaError) || error.code !== 'store-failed') throw error
       await sleep(waitMs)

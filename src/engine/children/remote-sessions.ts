@@ -1,5 +1,7 @@
 import type { SessionUsage } from '../../protocol/usage.ts'
+import type { World } from '../../world/world.ts'
 import { type LetterData, letterLine, type SessionNews } from '../../protocol/letter.ts'
+import type { JournalWriter } from '../loop/journal-writer.ts'
 import type { SessionFleet, SessionOrder } from './session-fleet.ts'
 
 type End = Extract<SessionNews, { readonly kind: 'end' }>
@@ -11,10 +13,10 @@ export interface RemoteSessionsParts {
   readonly world: string
   /** Ids of the sessions above this world and its own. */
   readonly path: readonly string[]
-  /** A letter may go: what it said is committed, or has no meaning any more. */
-  readonly done: (letter: number) => void
-  /** Enters what a session has spent that this world no longer waits for. */
-  readonly spent: (sessionId: string, usage: SessionUsage) => Promise<unknown>
+  /** Of the world that launches them: a letter may go once what it said is committed, or has no meaning any more. */
+  readonly journal: Pick<JournalWriter, 'done' | 'epoch'>
+  /** Enters what a session has spent that this world no longer waits for. @param usage absent: as its World says */
+  readonly spent: (sessionId: string, usage: SessionUsage | undefined) => Promise<unknown>
 }
 
 /** Sessions of a world that run elsewhere: what they tell in letters, and what they are told. */
@@ -34,11 +36,17 @@ export class RemoteSessions {
     return { root, sessionId, parent: world, path: [...path, sessionId], ...(reportsUsage && { reportsUsage }) }
   }
 
+  /** Writes a session's World and its place in line. @throws `world-fenced` where the world that launches it has another holder */
+  async launch(order: SessionOrder, world: World): Promise<void> {
+    const { fleet, journal } = this.#parts
+    await fleet.launch(order, world, journal.epoch)
+  }
+
   /** The run of a session that this world waits for. */
   run(sessionId: string): RemoteRun {
     let run = this.#runs.get(sessionId)
     if (run === undefined) {
-      run = new RemoteRun((letter) => this.#parts.done(letter))
+      run = new RemoteRun((letter) => this.#parts.journal.done(letter))
       this.#runs.set(sessionId, run)
     }
     return run
@@ -66,7 +74,7 @@ export class RemoteSessions {
       if (news.kind === 'end' || news.kind === 'stopped') await this.#parts.spent(sessionId, news.usage)
       // Nobody waits for it: it would keep its slot, and wait for its grant for ever.
       if (news.kind === 'slot') await this.tell(sessionId, 'stop', { stop: 'Its parent does not wait for it.' })
-      this.#parts.done(letter)
+      this.#parts.journal.done(letter)
     } catch {
       // A Runner that stops before that is committed leaves the letter to the next one.
     }
@@ -84,11 +92,10 @@ export class RemoteRun {
   readonly #done: (letter: number) => void
   readonly #slot = Promise.withResolvers<void>()
   readonly #ended = Promise.withResolvers<End>()
-  /** Letters that have to stay until the world has committed what they said. */
-  #kept: number[] = []
-  #isAdmitted = false
-  /** It asks for its grant again, since it was taken up anew. */
-  onSlotAgain: (() => void) | undefined
+  /** Letters that have to stay: of its slot until it has its grant, of its end until the world has committed that. */
+  #slotLetters: number[] = []
+  #endLetters: number[] = []
+  #grant: (() => Promise<void>) | undefined
   /** In all, as last told. */
   usage: SessionUsage = { calls: 0, sessions: 0 }
 
@@ -100,16 +107,16 @@ export class RemoteRun {
     switch (news.kind) {
       case 'slot':
         this.#slot.resolve()
-        if (!this.#isAdmitted) return void this.#kept.push(letter)
-        this.onSlotAgain?.()
-        break
+        this.#slotLetters.push(letter)
+        // Who has taken it up anew before it had begun waits for its grant again.
+        return void this.#grantAgain()
       case 'spent':
       case 'stopped':
         this.usage = news.usage
         break
       case 'end':
-        this.usage = news.usage
-        this.#kept.push(letter)
+        this.usage = news.usage ?? this.usage
+        this.#endLetters.push(letter)
         return this.#ended.resolve(news)
     }
     this.#done(letter)
@@ -124,14 +131,30 @@ export class RemoteRun {
     return this.#ended.promise
   }
 
-  /** Its parent's world has it as running. */
-  admitted(): void {
-    this.#isAdmitted = true
-    this.leave()
+  /** It runs, and has its grant. @param wasRunning it may not have it: the letter of its slot says so */
+  granted(wasRunning: boolean, grant: () => Promise<void>): void {
+    this.#grant = grant
+    if (wasRunning) void this.#grantAgain()
+    else this.#leave(this.#slotLetters)
   }
 
   /** What its letters said is committed. */
   leave(): void {
-    for (const letter of this.#kept.splice(0)) this.#done(letter)
+    this.#leave(this.#slotLetters)
+    this.#leave(this.#endLetters)
+  }
+
+  async #grantAgain(): Promise<void> {
+    if (this.#grant === undefined || this.#slotLetters.length === 0) return
+    try {
+      await this.#grant()
+      this.#leave(this.#slotLetters)
+    } catch {
+      // The letter stays for whoever has the world next.
+    }
+  }
+
+  #leave(letters: number[]): void {
+    for (const letter of letters.splice(0)) this.#done(letter)
   }
 }

@@ -1,6 +1,7 @@
 import {
   Ancestry,
   SessionEnd,
+  SessionStopped,
   SlotReleased,
   SlotRequest,
   type WorldKind,
@@ -49,7 +50,17 @@ export function reviveSession(
   denyAlso(world, agent, denied, permissions?.granted)
   inheritPolicy(world, agent, policy)
   for (const request of world.entitiesWith(SlotRequest)) world.despawn(request)
-  const own = [AskedAgain, DelegationLimits, LastQuestion, LastStep, SessionEnd, SlotReleased, Usage, UsageBeside]
+  const own = [
+    AskedAgain,
+    DelegationLimits,
+    LastQuestion,
+    LastStep,
+    SessionEnd,
+    SessionStopped,
+    SlotReleased,
+    Usage,
+    UsageBeside,
+  ]
   for (const token of own) world.remove(agent, token)
   if (reopenTurn(world, agent)) world.remove(agent, LastTurn)
   const { finished, holders, launched } = world.get(agent, Delegated) ?? nothingDelegated

@@ -14,8 +14,13 @@ export interface SessionOrder {
 
 /** Where sessions run that do not run in the process of their parent. Every call may be repeated. */
 export interface SessionFleet {
-  /** Writes the session's World and its place in line, together, unless they are there. Resolves once they are durable. */
-  launch(order: SessionOrder, world: World): Promise<void>
+  /**
+   * Writes the session's World and its place in line, together, unless they are there. Resolves once they are durable.
+   * @param epoch under which the world that launches it is held. A holder that was succeeded launches nothing: its successor has
+   * perhaps withdrawn that session, and nobody would wait for it
+   * @throws `world-fenced`
+   */
+  launch(order: SessionOrder, world: World, epoch: number): Promise<void>
   /** Removes a session that has no slot yet, with its World. False: it has begun, or is not there. */
   withdraw(order: SessionOrder): Promise<boolean>
   /** How many wait ahead of it for a first slot; `undefined` unless it waits for its own first. */
@@ -27,4 +32,6 @@ export interface SessionFleet {
     readonly line: string
     readonly id: string
   }): Promise<void>
+  /** A provider has asked one process for a pause: none calls it for so long. */
+  pause(provider: string, forMs: number): Promise<void>
 }

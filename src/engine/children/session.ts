@@ -7,12 +7,11 @@ import { Running } from '../../../components/effects/effect.ts'
 import type { PolicyMarks } from '../../protocol/policy.ts'
 import type { SessionUsage } from '../../protocol/usage.ts'
 import type { QueryOutcome, SessionOutcome, SettlingOutcome } from '../../rules/delegation/session-outcome.ts'
-import { usageOf } from '../../rules/delegation/session-usage.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Json } from '../../world/json.ts'
 import type { World } from '../../world/world.ts'
 import type { EffectContext, EffectKind } from '../effects/effect-kind.ts'
-import { agentOf, type ChildRun, type Grant, type MakeChildRunner, type SessionEndData } from './child-run.ts'
+import type { ChildRun, Grant, MakeChildRunner, SessionEndData } from './child-run.ts'
 import type { Beginning } from './child-worlds.ts'
 import type { Children } from './children.ts'
 import { returnedValue } from './returned-value.ts'
@@ -99,10 +98,7 @@ export function hasUnknownSpending(children: Children, session: Entity): boolean
 export function enterUnknownSpending(children: Children, session: Entity): void {
   if (!hasUnknownSpending(children, session)) return
   const { sessionId } = children.record(session)
-  void children.locked(sessionId, async () => {
-    const world = await children.worlds.look(sessionId).catch(() => undefined)
-    children.spent(session, world === undefined ? { calls: 0, sessions: 0 } : usageOf(world, agentOf(world), []))
-  })
+  void children.locked(sessionId, async () => children.spent(session, await children.worlds.spentIn(sessionId)))
 }
 
 async function newWorld(

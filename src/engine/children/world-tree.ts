@@ -103,9 +103,13 @@ export class TranscriptPlace {
 
 export async function transcriptKey(world: World, agent: Entity): Promise<string> {
   const sessionId = world.get(agent, Ancestry)?.sessions.at(-1)?.sessionId
-  if (sessionId !== undefined) return sessionKey(sessionId)
+  return sessionId === undefined ? agentKey(world.name, agent) : sessionKey(sessionId)
+}
+
+/** Of an agent of a root world. */
+export async function agentKey(world: string, agent: Entity): Promise<string> {
   const { fileStem } = await import('../../stores/file-name.ts')
-  return `agents/agent-${agent}/sessions/${fileStem(world.name)}.jsonl`
+  return `agents/agent-${agent}/sessions/${fileStem(world)}.jsonl`
 }
 
 export function sessionKey(sessionId: string): string {

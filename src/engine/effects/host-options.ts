@@ -71,6 +71,12 @@ export interface HostOptions {
    */
   readonly maxRecordBytes?: number
   /**
+   * A world that records all ticks is also saved whole after so many of them, so that each tick is read fast; later where what
+   * it did since is less than half as long as a snapshot of it.
+   * @default 500
+   */
+  readonly ticksPerSnapshot?: number
+  /**
    * What models cost, and their context windows, by `provider/model`, by the model's name or by a prefix of either,
    * case-insensitive. The rest is taken from the package's price list. @default none
    */
@@ -78,7 +84,12 @@ export interface HostOptions {
 }
 
 /** What holds for a Host where its options say nothing. */
-export const hostDefaults = { maxInFlight: 1_024, maxRecordBytes: 262_144, onToolChange: 'refresh' } as const
+export const hostDefaults = {
+  maxInFlight: 1_024,
+  maxRecordBytes: 262_144,
+  onToolChange: 'refresh',
+  ticksPerSnapshot: 500,
+} as const
 
 const limit: Shape = {
   wanted: 'an integer ≥ 1, or Infinity',
@@ -104,6 +115,7 @@ const shapes: ShapesOf<Omit<HostOptions, 'maxSessions'>> = {
   sessionPool: { wanted: 'a SessionPool', fits: (value) => value instanceof SessionPool },
   artifacts: filledText,
   maxRecordBytes: limit,
+  ticksPerSnapshot: limit,
   prices: table,
 }
 

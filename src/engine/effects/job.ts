@@ -9,6 +9,8 @@ export class Job implements Sleeper {
   readonly attempt: number
   isCalledOff = false
   isOver = false
+  /** It is of class `once`, and its world has it as running or is told so now. */
+  isOnce = false
   timer: (() => void) | undefined
   readonly #clock: Clock
   #controller: AbortController | undefined

@@ -39,6 +39,9 @@ export class Pump implements JobOwner {
   readonly #kindOf: (name: string) => EffectKind
   readonly clock: Clock
   isStopping = false
+  /** Nothing begins any more, and what would begin again elsewhere is aborted. */
+  #isDraining = false
+  #drained: (() => void) | undefined
   readonly #jobs = new Map<Entity, Job>()
   /** Jobs whose outcome has not entered the world yet: they are kept, so that they do not begin again. */
   #finished = 0
@@ -96,6 +99,24 @@ export class Pump implements JobOwner {
     else if (deadlineMs !== undefined && this.#jobs.has(effect)) this.#setTimer(effect, deadlineMs, true)
   }
 
+  /** Begins nothing more, aborts what may begin again, and waits so long for `once` work, whose outcomes enter the world. */
+  async drain(onceMs: number): Promise<void> {
+    this.#isDraining = true
+    this.isStopping = true
+    for (const cancel of this.#timers.values()) cancel()
+    this.#timers.clear()
+    for (const [effect, job] of this.#jobs) {
+      if (job.isOnce || job.isOver) continue
+      job.abort('The Runner is stopped.')
+      this.#forget(effect)
+    }
+    if (this.#jobs.size === 0) return
+    const drained = new Promise<void>((resolve) => (this.#drained = resolve))
+    const cancel = this.clock.at(this.clock.now() + onceMs, () => this.#drained?.())
+    await drained
+    cancel()
+  }
+
   /** Aborts all work without settling it. @param forGood nothing begins again at the next start: sessions end too */
   stop(forGood = false): void {
     this.isStopping = !forGood
@@ -104,9 +125,11 @@ export class Pump implements JobOwner {
     for (const job of this.#jobs.values()) {
       job.abort('The Runner was stopped.')
       job.whenGone?.()
+      this.#owner.gone(job.effect)
     }
     this.#jobs.clear()
     this.#finished = 0
+    this.#drained?.()
   }
 
   #isResumable(effect: Entity): boolean {
@@ -114,6 +137,7 @@ export class Pump implements JobOwner {
   }
 
   #start(effect: Entity): void {
+    if (this.#isDraining) return
     const { kind, attempt, restart, timeoutMs } = this.#world.read(effect, Effect)
     this.#forget(effect)
     this.#clearTimer(effect)
@@ -134,7 +158,8 @@ export class Pump implements JobOwner {
 
   #run(job: Job, order: Order, free: () => void): void {
     if (job.isCalledOff) return free()
-    if (order.restart !== 'once') this.#begin(job, order, free)
+    job.isOnce = order.restart === 'once'
+    if (!job.isOnce) this.#begin(job, order, free)
     else void this.admit(job).then(() => (job.isCalledOff ? free() : this.#begin(job, order, free)))
   }
 
@@ -200,11 +225,13 @@ export class Pump implements JobOwner {
     this.#jobs.delete(effect)
     job?.whenGone?.()
     if (job !== undefined) this.#owner.gone(effect)
+    if (this.#jobs.size === 0) this.#drained?.()
     return job
   }
 
   #setTimer(effect: Entity, atMs: number, isDeadline = false): void {
     this.#clearTimer(effect)
+    if (this.#isDraining) return
     const { attempt } = this.#world.read(effect, Effect)
     const { clock } = this
     const fire = (): void => {

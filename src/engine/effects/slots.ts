@@ -4,12 +4,21 @@ import type { Clock } from '../loop/clock.ts'
 /** Begins work in a slot. The function that it gets gives the slot back; idempotent. */
 export type Begin = (leave: () => void) => void
 
+export interface SlotsNow {
+  readonly running: number
+  readonly waiting: number
+  /** Absent: no limit. */
+  readonly max: number | undefined
+  /** On the clock: until then nothing begins. */
+  readonly heldUntilMs: number | undefined
+}
+
 /**
  * Room for so much work at once: sessions of a pool, calls of a provider, all effects of a Host. Work begins at once while
  * there is room; p-queue holds work that has to wait, and a job in it lasts one stay in a slot.
  */
 export class Slots {
-  readonly #max: number
+  #max: number
   #line: PQueue | undefined
   /** Stays that began without waiting, which the line does not count. */
   #direct = 0
@@ -41,6 +50,16 @@ export class Slots {
     return this.#hold !== undefined
   }
 
+  /** How it stands, for people who look. */
+  get now(): SlotsNow {
+    return {
+      running: this.#running,
+      waiting: this.#line?.size ?? 0,
+      max: this.#max === Infinity ? undefined : this.#max,
+      heldUntilMs: this.#hold?.untilMs,
+    }
+  }
+
   /**
    * Begins work in a slot, behind all that waits already. `begin` gets the function that gives the slot back; idempotent.
    * What need not begin any more gives it back at once.
@@ -51,6 +70,13 @@ export class Slots {
     if (!isRoom || (this.#line?.size ?? 0) > 0) return this.#wait(begin, isReturning)
     this.#direct++
     begin(this.#begun(this.#endDirect))
+  }
+
+  /** From now on there is room for so much. What has begun goes on. */
+  resize(max: number): void {
+    if (max === this.#max) return
+    this.#max = max
+    if (this.#line !== undefined) this.#fit()
   }
 
   /** Begins nothing for so long. Returns the instant, on the clock, at which it continues. */

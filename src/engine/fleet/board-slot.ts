@@ -1,12 +1,13 @@
 import type { Slot } from '../children/pool.ts'
+import { untilAborted } from '../effects/until-aborted.ts'
 import type { Board, Claim } from './board.ts'
 
-/** The slot of a session that this worker holds: it had one when it came. */
+/** The slot of a session that this worker holds: unless it only waits, it had one when it came. */
 export class BoardSlot implements Slot {
   readonly #board: Board
   readonly #claim: Claim
   readonly #signal: AbortSignal
-  #hasSlot = true
+  #hasSlot: boolean
   #entering: Promise<boolean> | undefined
   #leaving: Promise<void> | undefined
 
@@ -14,6 +15,11 @@ export class BoardSlot implements Slot {
     this.#board = board
     this.#claim = claim
     this.#signal = signal
+    this.#hasSlot = claim.isWaiting !== true
+  }
+
+  get isHeld(): boolean {
+    return this.#hasSlot
   }
 
   enter(): Promise<boolean> {
@@ -32,6 +38,8 @@ export class BoardSlot implements Slot {
     try {
       await this.#leaving
       this.#hasSlot = await this.#board.slotAgain(this.#claim, this.#signal)
+      // It was taken from this worker, which lets go of it at its next look: it does not go on here.
+      if (!this.#hasSlot) await untilAborted(new Promise(() => undefined), this.#signal)
       return this.#hasSlot
     } finally {
       this.#entering = undefined

@@ -1,12 +1,12 @@
-import { Approval } from '../../../components/agent/tool-call.ts'
-import { Effect, Pending } from '../../../components/effects/effect.ts'
 import type { SharedStore } from '../../stores/port.ts'
 import type { Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { World } from '../../world/world.ts'
-import { untilAborted } from '../effects/until-aborted.ts'
 import type { Host } from '../effects/host.ts'
 import { JournalWriter } from '../loop/journal-writer.ts'
+import { onceMsOf } from './letting-go.ts'
+import { restful, sleptMs, wakeDate } from './waits.ts'
+import { fitting } from './fitness.ts'
 import { Runner } from '../loop/runner.ts'
 import type { RestoreOptions } from '../loop/stored-ticks.ts'
 
@@ -30,72 +30,59 @@ export interface RootParts {
 
 /**
  * Holds a root world until it has had nothing to do for a while, or the worker lets go.
- * @throws `world-locked`, and what restoring, making and driving it throw
+ * @throws `world-locked`, and what restoring, making and driving it throw. What this worker cannot drive it has not touched
  */
 export async function holdRoot(name: string, parts: RootParts): Promise<void> {
-  const { host, isLost, opened, record, signal, store } = parts
+  const { host, isLost, known, opened, record, signal, store } = parts
+  const read = await fitting(name, parts)
+  const fresh = read === undefined ? made(name, parts.make) : undefined
   const held = await JournalWriter.openShared(name, { store, record, seize: isLost })
+  // What is not driven to its rest goes on where it is opened next.
+  held.journal.wakes = () => 0
+  const over = new AbortController()
+  const end = (): void => over.abort()
+  signal.addEventListener('abort', end)
+  if (signal.aborted) end()
   let runner: Runner | undefined
   try {
-    const found = await held.journal.restore(parts.known)
-    const world = found?.world ?? made(name, parts.make)
+    const found = await held.journal.restore(known, read)
+    const world = found?.world ?? fresh ?? made(name, parts.make)
     if (found !== undefined) world.core.watch()
     const options = { host, store, ...(record !== undefined && { record }) }
-    runner = new Runner(world, options, {
+    const slept = sleptMs(world, host, held.journal.wasDueMs)
+    const driven = (runner = new Runner(world, options, {
       journal: held.journal,
       mail: { ...held.mail, agentOf: parts.agentOf },
+      sleptMs: slept,
       lastEvents: found?.lastEvents ?? [],
-    })
-    opened?.(runner)
-    await runner.start()
-    await untilAborted(restful(runner, parts), signal)
-    // What is in flight goes on where it is opened next.
-    if (signal.aborted) held.journal.wakeAtMs = 0
+    }))
+    const wakes = wakeDate(world, host, slept)
+    const failed = failureOf(driven)
+    opened?.(driven)
+    await driven.start()
+    const resting = restful(
+      { world, ticks: () => driven.stats.ticks, idle: () => driven.idle() },
+      { ...parts, signal: over.signal },
+    )
+    await Promise.race([resting, failed])
+    if (!signal.aborted) held.journal.wakes = wakes
   } finally {
+    signal.removeEventListener('abort', end)
+    end()
     if (runner === undefined) await held.journal.close()
-    else await runner.stop()
+    else await runner.stop({ onceMs: onceMsOf(signal) })
   }
 }
 
-/** How often a world with work in flight is asked at most whether it only waits for people. */
-const shortestLookMs = 1_000
-
-/** Resolves once a world has had nothing in flight for a while but questions to people, which may take as long as they like. */
-async function restful(runner: Runner, { host, idleMs, signal }: RootParts): Promise<void> {
-  let idle: Promise<boolean> | undefined
-  for (;;) {
-    idle ??= runner.idle().then(() => true)
-    const looked = new AbortController()
-    const later = pause(host, Math.max(idleMs, shortestLookMs), AbortSignal.any([signal, looked.signal]))
-    const isIdle = await Promise.race([idle, later.then(() => false)])
-    looked.abort()
-    if (signal.aborted) return
-    if (isIdle) idle = undefined
-    else if (!waitsForPeople(runner)) continue
-    const { ticks } = runner.stats
-    await pause(host, idleMs, signal)
-    const { inFlight, ticks: ticksNow } = runner.stats
-    if (ticksNow === ticks && (inFlight === 0 || waitsForPeople(runner))) return
-  }
-}
-
-/** All that is in flight are questions to people without a deadline. They are asked again when the world is opened. */
-function waitsForPeople({ stats, world }: Runner): boolean {
-  const asked = world.query(Approval, Pending)
-  const isTimed = asked.some((approval) => world.read(approval, Effect).deadlineMs !== undefined)
-  return asked.length > 0 && asked.length === stats.inFlight && !isTimed
-}
-
-function pause({ clock }: Host, durationMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      cancel()
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const cancel = clock.at(clock.now() + durationMs, end)
-    signal.addEventListener('abort', end, { once: true })
+/** Rejects with what a Runner fails with. */
+function failureOf(runner: Runner): Promise<never> {
+  const failed = Promise.withResolvers<never>()
+  runner.on('runner-failed', ({ error, world }) => {
+    if (world === runner.world.name) failed.reject(error)
   })
+  // Not waited for where the worker lets go.
+  failed.promise.catch(() => undefined)
+  return failed.promise
 }
 
 function made(name: string, make: (name: string) => World): World {

@@ -1,4 +1,6 @@
 import { SessionEnd } from '../../../components/sessions/ancestry.ts'
+import { SubagentSession } from '../../../components/sessions/subagent-session.ts'
+import { isFinal } from '../../protocol/delegation.ts'
 import { type LetterData, letterLine, readLetter, type SessionNews } from '../../protocol/letter.ts'
 import type { SessionUsage } from '../../protocol/usage.ts'
 import { newlySpent } from '../../rules/money/ledger-entry.ts'
@@ -9,12 +11,15 @@ import { untilAborted } from '../effects/until-aborted.ts'
 import type { Host } from '../effects/host.ts'
 import { JournalWriter } from '../loop/journal-writer.ts'
 import { LetterBox } from '../loop/letter-box.ts'
+import { fitting } from './fitness.ts'
+import { onceMsOf } from './letting-go.ts'
+import { restful, sleptMs, wakeDate } from './waits.ts'
 import type { Listeners } from '../loop/listeners.ts'
 import { Runner } from '../loop/runner.ts'
 import type { RestoreOptions } from '../loop/stored-ticks.ts'
 import type { HeldWorld } from '../loop/stored-world.ts'
 import { ChildRun, type Grant, type LetterToSession } from '../children/child-run.ts'
-import type { Slot } from '../children/pool.ts'
+import type { BoardSlot } from './board-slot.ts'
 import type { SessionOrder } from '../children/session-fleet.ts'
 
 /** How often a session says at most what it has spent, where its parent counts that. */
@@ -27,24 +32,37 @@ export interface TenureParts {
   readonly record?: boolean | undefined
   /** Get all events of the session's World, with its path. */
   readonly listeners: Listeners
+  /** Its World is open here. */
+  readonly opened: () => void
   /** The one that it has now. */
-  readonly slot: Slot
+  readonly slot: BoardSlot
+  /** Milliseconds for which it has only waited after which it is parked. */
+  readonly idleMs: number
   /** The worker lets go of it: it goes on elsewhere. */
   readonly signal: AbortSignal
 }
 
-/** How a holding ended. `gone`: there is no such World any more. */
-export type TenureEnd = 'ended' | 'stopped' | 'let-go' | 'gone'
+/**
+ * For how long a session that has its slot waits for what it may spend. Then it goes behind its parent in the line, which perhaps
+ * waits there for this very slot.
+ */
+const grantedWithinMs = 2_000
+
+/** How a holding ended. `resting`: it only waits, and is parked; `gone`: there is no such World any more. */
+export type TenureEnd = 'ended' | 'stopped' | 'let-go' | 'resting' | 'gone'
 
 /**
  * Holds a session's World: from its slot, or from where another worker left it, until it has ended, is told to stop, or the
  * worker lets go. All that it tells its parent goes with a commit, so that a holder who has a successor tells nothing.
- * @throws `world-locked`, `world-fenced`, `store-failed`, and what restoring throws
+ * @throws `world-locked`, `world-fenced`, `store-failed`, and what restoring throws. What this worker cannot drive it has not
+ * touched
  */
 export async function holdSession(order: SessionOrder, parts: TenureParts): Promise<TenureEnd> {
   const { known, record, store } = parts
   const { root, sessionId } = order
   const news = new NewsOf(order, parts.host)
+  const read = await fitting(sessionId, { ...parts, root })
+  if (read === undefined) return 'gone'
   const held = await JournalWriter.openShared(sessionId, {
     store,
     root,
@@ -53,15 +71,22 @@ export async function holdSession(order: SessionOrder, parts: TenureParts): Prom
     seize: true,
     outgoing: () => news.due(),
   })
+  parts.opened()
   let isDriven = false
   try {
-    const found = await held.journal.restore(known)
+    const found = await held.journal.restore(known, read)
     if (found === undefined) return 'gone'
-    const tenure = new Tenure(order, parts, news, { ...held, lastEvents: found.lastEvents })
+    const slept = sleptMs(found.world, parts.host, held.journal.wasDueMs)
+    held.journal.wakes = wakeDate(found.world, parts.host, slept)
+    const tenure = new Tenure(order, parts, news, { ...held, sleptMs: slept, lastEvents: found.lastEvents })
     const run = tenure.runOf(found.world)
     if (run.hasEnded) {
       await held.journal.send([news.end()])
       return 'ended'
+    }
+    if (run.wasStopped) {
+      await held.journal.send([news.stopped()])
+      return 'stopped'
     }
     const begun = run.isGranted ? undefined : await tenure.granted()
     if (typeof begun === 'string') return begun
@@ -81,9 +106,15 @@ class Tenure {
   readonly #news: NewsOf
   readonly #held: Held
   readonly #grant = Promise.withResolvers<Grant>()
-  readonly #stop = Promise.withResolvers<string>()
+  readonly #stop = Promise.withResolvers<{ readonly reason: string; readonly letter: number }>()
+  /** Its first tick, which takes its grant, is committed, or never will be. */
+  readonly #begun = Promise.withResolvers<void>()
+  #isStopped = false
+  /** The letter with the grant. */
+  #granted: number | undefined
   #run: ChildRun | undefined
   #failure: Error | undefined
+  #ticks = 0
 
   constructor(order: SessionOrder, parts: TenureParts, news: NewsOf, held: Held) {
     this.#order = order
@@ -104,11 +135,14 @@ class Tenure {
           path,
           listeners,
           committed: () => {
+            this.#ticks++
             this.#news.committed()
+            this.#begun.resolve()
             committed()
           },
           failed: (error) => {
             this.#failure = error
+            this.#begun.resolve()
             failed(error)
           },
           told: (letter, id) => this.#told(letter, id),
@@ -123,6 +157,7 @@ class Tenure {
   /** Says that the session has its slot, and waits for what it may spend. A text: it does not begin here. */
   async granted(): Promise<Grant | TenureEnd> {
     const { journal, mail } = this.#held
+    const { host, signal } = this.#parts
     const box = new LetterBox({
       ...mail,
       take: ({ id, line }) => {
@@ -134,34 +169,56 @@ class Tenure {
     await journal.send([this.#news.slot()])
     box.open()
     const stopped = this.#stop.promise.then(() => 'stopped' as const)
-    const told = await untilAborted(Promise.race([this.#grant.promise, stopped]), this.#parts.signal)
+    const late = Promise.withResolvers<undefined>()
+    const cancel = host.clock.at(host.clock.now() + grantedWithinMs, () => late.resolve(undefined))
+    const first = await untilAborted(Promise.race([this.#grant.promise, stopped, late.promise]), signal)
+    cancel()
     box.close()
+    // It was granted what it may spend, and called off, before anybody took it up.
+    const told = first !== undefined && this.#isStopped ? 'stopped' : first
     if (told === 'stopped') await journal.send([this.#news.stopped()])
-    else if (told === undefined) journal.wakeAtMs = 0
+    else if (told === undefined) journal.wakes = () => 0
     return told ?? 'let-go'
   }
 
   async driven(granted: Grant | undefined): Promise<TenureEnd> {
     const { journal } = this.#held
     const run = this.#run as ChildRun
+    const over = new AbortController()
     try {
       await run.start(granted)
+      // What ends it before would be the first that its World takes.
+      if (granted !== undefined) await untilAborted(this.#begun.promise, this.#parts.signal)
       const ended = run.ended().then(() => 'ended' as const)
-      const stopped = this.#stop.promise.then((reason) => ({ reason }))
-      const how = await untilAborted(Promise.race([ended, stopped]), this.#parts.signal)
+      const resting = this.#resting(run, over.signal)
+      const how = await untilAborted(Promise.race([ended, this.#stop.promise, resting]), this.#parts.signal)
       await this.#refuseFailure()
-      if (how === 'ended') return how
+      if (how === 'ended' || how === 'resting') return how
       if (how === undefined) {
-        journal.wakeAtMs = 0
+        journal.wakes = () => 0
         return 'let-go'
       }
       this.#news.isStopping = true
+      journal.doneWithTick(how.letter)
       await run.cancel(how.reason)
       await this.#refuseFailure()
       return 'stopped'
     } finally {
-      await run.stop()
+      over.abort()
+      await run.stop({ onceMs: onceMsOf(this.#parts.signal) })
     }
+  }
+
+  /** Resolves once it has only waited for a while, without a slot. */
+  async #resting({ world }: ChildRun, signal: AbortSignal): Promise<'resting'> {
+    const { host, idleMs, slot } = this.#parts
+    const never = new Promise<void>(() => undefined)
+    await restful(
+      { world, ticks: () => this.#ticks, idle: () => never },
+      { host, idleMs, signal, hasSlot: () => slot.isHeld },
+    )
+    if (signal.aborted) await never
+    return 'resting'
   }
 
   /** A World that cannot go on has failed; one that is held elsewhere by now, or cannot be written, has not. */
@@ -170,13 +227,19 @@ class Tenure {
     if (failure === undefined) return
     const isElsewhere = failure instanceof EntiaError && ['store-failed', 'world-fenced'].includes(failure.code)
     if (isElsewhere) throw failure
-    await this.#held.journal.send([this.#news.failed(failure)])
+    await this.#held.journal.send(this.#news.failed(failure))
   }
 
   #told(letter: LetterToSession, id: number): void {
-    if ('stop' in letter) this.#stop.resolve(letter.stop)
-    else this.#grant.resolve(letter.grant as Grant)
-    this.#held.journal.done(id)
+    if ('stop' in letter) {
+      this.#isStopped = true
+      // It stays until the tick that it ends with, or for ever where there is none: nobody else says that it has ended.
+      return this.#stop.resolve({ reason: letter.stop, letter: id })
+    }
+    this.#grant.resolve(letter.grant as Grant)
+    // The Runner reads it again while it is being removed.
+    if (id !== this.#granted) this.#held.journal.done(id)
+    this.#granted = id
   }
 }
 
@@ -186,6 +249,8 @@ class NewsOf {
   readonly #host: Host
   #run: ChildRun | undefined
   #hasTold = false
+  /** Its own sessions under way, as of the last commit. */
+  #active: ReadonlySet<string> = new Set()
   #reported: SessionUsage | undefined
   #reportedAtMs = -Infinity
   isStopping = false
@@ -197,6 +262,7 @@ class NewsOf {
 
   of(run: ChildRun): void {
     this.#run = run
+    this.#active = this.#activeSessions()
   }
 
   slot(): Post {
@@ -210,9 +276,11 @@ class NewsOf {
     return this.#post({ kind: 'end', end: world.read(agent, SessionEnd), usage, ...more })
   }
 
-  failed(error: Error): Post {
+  /** With it, its own sessions end, which would wait for it. */
+  failed(error: Error): readonly Post[] {
     const end = { ok: false as const, error: error.message, kind: 'internal' as const }
-    return this.#post({ kind: 'end', end, usage: this.#known.usage })
+    const stops = [...this.#active].map((sessionId) => this.#stop(sessionId))
+    return [this.#post({ kind: 'end', end, usage: this.#known.usage }), ...stops]
   }
 
   stopped(): Post {
@@ -221,9 +289,9 @@ class NewsOf {
 
   /** What the next commit tells. */
   due(): readonly Post[] {
-    if (this.isStopping) return [this.stopped()]
+    if (this.isStopping) return [this.stopped(), ...this.#stops()]
     const { hasEnded, usage } = this.#known
-    if (hasEnded) return this.#hasTold ? [] : [this.end()]
+    if (hasEnded) return this.#hasTold ? [] : [this.end(), ...this.#stops()]
     if (this.#order.reportsUsage !== true || newlySpent(this.#reported, usage) === undefined) return []
     const nowMs = this.#host.clock.now()
     if (nowMs < this.#reportedAtMs + reportEachMs) return []
@@ -232,7 +300,25 @@ class NewsOf {
     return [this.#post({ kind: 'spent', usage })]
   }
 
+  /** To its own sessions that have ended with this: no later tick of its World would tell them. */
+  #stops(): readonly Post[] {
+    const active = this.#activeSessions()
+    return [...this.#active].filter((sessionId) => !active.has(sessionId)).map((sessionId) => this.#stop(sessionId))
+  }
+
+  #stop(sessionId: string): Post {
+    const letter: LetterData = { stop: 'The session that has launched it has ended.' }
+    return { root: this.#order.root, world: sessionId, line: letterLine(letter), id: `${sessionId}/stop` }
+  }
+
+  #activeSessions(): ReadonlySet<string> {
+    const { world } = this.#known
+    const records = world.entitiesWith(SubagentSession).map((session) => world.read(session, SubagentSession))
+    return new Set(records.flatMap(({ sessionId, status }) => (isFinal(status) ? [] : sessionId)))
+  }
+
   committed(): void {
+    this.#active = this.#activeSessions()
     this.#hasTold ||= this.#known.hasEnded
   }
 

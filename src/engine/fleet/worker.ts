@@ -4,11 +4,13 @@ import { EntiaError, type EntiaErrorCode } from '../../world/entia-error.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Host } from '../effects/host.ts'
+import type { TickEvent } from '../loop/events.ts'
 import { Listeners } from '../loop/listeners.ts'
 import type { Runner } from '../loop/runner.ts'
 import type { RestoreOptions } from '../loop/stored-ticks.ts'
-import { type Board, type Claim, type DueWorld, sessionKey } from './board.ts'
+import { type Board, type BoardState, type Claim, type DueWorld, sessionKey } from './board.ts'
 import { BoardSlot } from './board-slot.ts'
+import { letGo } from './letting-go.ts'
 import { holdRoot } from './root-tenure.ts'
 import { holdSession } from './session-tenure.ts'
 
@@ -23,28 +25,55 @@ export interface WorkerParts {
   readonly make: (name: string) => World
   /** The agent that a letter to a root world means which names none. @default the only one of the world */
   readonly agentOf?: ((world: World) => Entity) | undefined
-  /** Most sessions that it holds at once, of those that the cap of the fleet lets run. */
+  /** Most sessions that run here at once, of those that the cap of the fleet lets run. One that only waits does not count. */
   readonly maxSessions: number
   /** Most root worlds that it holds at once. */
   readonly maxWorlds: number
-  /** Milliseconds without work or letters after which a root world is parked. */
+  /** Milliseconds for which a world has only waited after which it is parked. */
   readonly idleMs: number
   /** A world was opened here. */
   readonly opened?: ((runner: Runner) => void) | undefined
   /** A world cannot be driven here now. It is tried again after a while. */
   readonly unfit?: ((world: string, code: EntiaErrorCode | undefined, message: string) => void) | undefined
+  /** The board cannot be read now. It is tried again; what it says again in a row is not repeated. */
+  readonly failed?: ((error: unknown) => void) | undefined
 }
 
 /** How often the board is looked at where nothing is heard of it. */
 const lookEachMs = 500
+/** What no worker could drive for so long is reported. */
+const unfitForMs = 60_000
 /** How long a world is left alone that could not be driven; twice as long after each further time. */
 const firstRetryMs = 1_000
 const longestRetryMs = 60_000
 
+/** A suspect that only waits is parked after so long: then it is none any more, and makes room for the next one. */
+const suspectIdleMs = 1_000
+/** Who has lived for so long with a suspect will not die of it. */
+const suspectForMs = 60_000
+
 interface Holding {
+  /** Of a session. */
+  readonly slot?: BoardSlot
+  readonly claim?: number
+  readonly isSuspect: boolean
   readonly sinceMs: number
+  /** Since when its World is open here. */
+  openedMs: number
   readonly release: AbortController
   readonly ended: Promise<void>
+}
+
+interface Unfit {
+  readonly untilMs: number
+  readonly waitMs: number
+  readonly isReported: boolean
+}
+
+interface Taken extends Pick<Holding, 'claim' | 'slot'> {
+  readonly isSuspect?: boolean | undefined
+  readonly release?: AbortController
+  readonly hold: (signal: AbortSignal) => Promise<void>
 }
 
 /** Drives the worlds of a fleet that come to it: roots that are due, and sessions that get a slot. */
@@ -54,11 +83,17 @@ export class Worker {
   readonly #worlds = new Map<string, Holding>()
   readonly #sessions = new Map<string, Holding>()
   /** Worlds that could not be driven, until when they are left alone. */
-  readonly #unfit = new Map<string, { readonly untilMs: number; readonly waitMs: number }>()
+  readonly #unfit = new Map<string, Unfit>()
+  /** Its Host knows what others have. Before, that would look as if it were gone. */
+  #knowsOthers = false
+  /** Claims on sessions that the board says it has, and that it does not hold, and since when. */
+  #unheld = new Map<string, { readonly id: number; readonly sinceMs: number }>()
   readonly #ends: (() => void)[] = []
   #cancelWatch: (() => void) | undefined
   #fenced = 0
   #recovered = 0
+  /** Why the board could not be read at the last try, by what was wanted of it. */
+  readonly #failures = new Map<'state' | 'work', string>()
   #isLooking = false
   #lookAgain = false
   #isStopped = false
@@ -79,7 +114,7 @@ export class Worker {
     return { fenced: this.#fenced, recovered: this.#recovered }
   }
 
-  /** Calls a listener for the events of sessions that it holds, each with its path. */
+  /** Calls a listener for the events of what it holds, those of sessions with their paths. */
   on(type: string, listener: (event: never) => unknown): () => void {
     return this.#listeners.on(type, listener)
   }
@@ -89,18 +124,22 @@ export class Worker {
     this.#ends.push(
       store.on('letter', () => this.#look()),
       board.onWork(() => this.#look()),
+      board.onState(() => void this.#lookAround()),
     )
     this.#watch()
-    this.#look()
+    void this.#lookAround()
   }
 
-  /** Lets go of all that it holds: it goes on elsewhere, or at the next start. */
-  async stop(): Promise<void> {
+  /**
+   * Lets go of all that it holds: it goes on elsewhere, or at the next start.
+   * @param onceMs for so long tools of class `once` may end what they have begun
+   */
+  async stop(onceMs = 0): Promise<void> {
     this.#isStopped = true
     this.#cancelWatch?.()
     for (const end of this.#ends.splice(0)) end()
     const holdings = [...this.#worlds.values(), ...this.#sessions.values()]
-    for (const { release } of holdings) release.abort()
+    for (const { release } of holdings) letGo(release, onceMs)
     await Promise.all(holdings.map(({ ended }) => ended))
   }
 
@@ -108,28 +147,60 @@ export class Worker {
     if (this.#isStopped) return
     const { clock } = this.#parts.host
     this.#cancelWatch = clock.at(clock.now() + lookEachMs, () => {
-      this.#releaseLost().catch(() => undefined)
+      void this.#lookAround()
       this.#look()
       this.#watch()
     })
   }
 
-  /** What was taken from this worker and only waits finds that out by no commit. */
-  async #releaseLost(): Promise<void> {
+  async #lookAround(): Promise<void> {
     const { board, host } = this.#parts
     const beforeMs = host.clock.now() - lookEachMs
-    const { sessions, worlds } = await board.held()
-    const release = (holdings: ReadonlyMap<string, Holding>, held: ReadonlySet<string>): void => {
+    const state = await board.state().catch((error: unknown) => this.#failed('state', error))
+    if (state === undefined || this.#isStopped) return
+    this.#failures.delete('state')
+    const isFirst = !this.#knowsOthers
+    this.#knowsOthers = true
+    host.learn(state.has)
+    host.shareWith(state.workers)
+    for (const [provider, forMs] of state.pauses) host.pause(provider, forMs)
+    this.#releaseLost(state, beforeMs)
+    this.#holdUnknown(state, beforeMs)
+    if (isFirst) this.#look()
+  }
+
+  /** What was taken from this worker and only waits finds that out by no commit. */
+  #releaseLost({ sessions, worlds }: BoardState, beforeMs: number): void {
+    for (const [name, { openedMs, release }] of this.#worlds) {
       // What has come since is perhaps not entered yet.
-      for (const [key, holding] of holdings) if (!held.has(key) && holding.sinceMs < beforeMs) holding.release.abort()
+      if (!worlds.has(name) && openedMs < beforeMs) release.abort()
     }
-    release(this.#sessions, sessions)
-    release(this.#worlds, worlds)
+    for (const [key, { openedMs, release, sinceMs }] of this.#sessions) {
+      const held = sessions.get(key)
+      if ((held === undefined && sinceMs < beforeMs) || (held?.isOpen === false && openedMs < beforeMs)) release.abort()
+    }
+  }
+
+  /**
+   * What was given to this worker by an answer that was lost, or has ended here without the board's taking notice, it holds now.
+   * So too what it holds by an older claim: the board would not listen to it.
+   */
+  #holdUnknown({ sessions }: BoardState, beforeMs: number): void {
+    const before = this.#unheld
+    this.#unheld = new Map()
+    for (const [key, { claim }] of sessions) {
+      if (this.#sessions.get(key)?.claim === claim.id) continue
+      const known = before.get(key)
+      const sinceMs = known?.id === claim.id ? known.sinceMs : this.#parts.host.clock.now()
+      // An answer that is on its way comes before the next look.
+      if (sinceMs <= beforeMs) this.#holdClaim(claim)
+      else this.#unheld.set(key, { id: claim.id, sinceMs })
+    }
   }
 
   #look(): void {
     this.#lookAgain = true
-    if (!this.#isLooking) void this.#lookAll()
+    if (!this.#isLooking && this.#knowsOthers) void this.#lookAll()
   }
 
   async #lookAll(): Promise<void> {
@@ -139,90 +210,166 @@ export class Worker {
       try {
         await this.#takeSessions()
         await this.#takeWorlds()
-      } catch {
-        // A board that cannot be read now is read at the next look.
+        this.#failures.delete('work')
+      } catch (error) {
+        this.#failed('work', error)
       }
     }
     this.#isLooking = false
   }
 
+  /** The next look tries again. */
+  #failed(what: 'state' | 'work', error: unknown): undefined {
+    const message = thrownMessage(error)
+    const isKnown = [...this.#failures.values()].includes(message)
+    this.#failures.set(what, message)
+    if (!isKnown && !this.#isStopped) this.#parts.failed?.(error)
+  }
+
   async #takeSessions(): Promise<void> {
     const { board, maxSessions } = this.#parts
-    while (this.#sessions.size < maxSessions && !this.#isStopped) {
-      const claim = await board.next()
-      if (claim === undefined) return
-      if (this.#isStopped) return board.putBack(claim)
-      this.#hold(this.#sessions, sessionKey(claim.order), (signal) => this.#holdSession(claim, signal))
+    while (!this.#isStopped) {
+      const room = Math.max(0, maxSessions - this.#running)
+      const claims = await board.next({ room, hasSuspect: this.#hasSuspect })
+      if (claims.length === 0) return
+      if (this.#isStopped) await Promise.all(claims.map((claim) => board.putBack(claim)))
+      else for (const claim of claims) this.#holdClaim(claim)
     }
   }
 
-  async #holdSession(claim: Claim, signal: AbortSignal): Promise<void> {
+  /** It drives one at a time, so that of two only the deadly one is still a suspect in the end. */
+  get #hasSuspect(): boolean {
+    const nowMs = this.#parts.host.clock.now()
+    const holdings = [...this.#worlds.values(), ...this.#sessions.values()]
+    return holdings.some(({ isSuspect, openedMs }) => isSuspect && nowMs < openedMs + suspectForMs)
+  }
+
+  /** Sessions that have a slot. Those that wait for their own sessions would keep these from running, if they counted. */
+  get #running(): number {
+    let running = 0
+    for (const { slot } of this.#sessions.values()) if (slot?.isHeld === true) running++
+    return running
+  }
+
+  #holdClaim(claim: Claim): void {
+    const { isSuspect } = claim
+    // Its answer was lost, and another one has come since.
+    if (isSuspect === true && this.#hasSuspect) return void this.#parts.board.putBack(claim).catch(() => undefined)
+    const release = new AbortController()
+    const slot = new BoardSlot(this.#parts.board, claim, release.signal)
+    const hold = (signal: AbortSignal): Promise<void> => this.#holdSession(claim, slot, signal)
+    this.#hold(this.#sessions, sessionKey(claim.order), { claim: claim.id, hold, isSuspect, release, slot })
+  }
+
+  async #holdSession(claim: Claim, slot: BoardSlot, signal: AbortSignal): Promise<void> {
     const { board, host, known, record, store } = this.#parts
-    const slot = new BoardSlot(board, claim, signal)
+    const idleMs = this.#idleMs(claim)
+    const { sessionId } = claim.order
+    const key = sessionKey(claim.order)
     if (claim.isRecovered === true) this.#recovered++
     const listeners = this.#listeners
+    const opened = (): void => this.#opened(this.#sessions, key)
     try {
-      const end = await holdSession(claim.order, { store, host, known, record, listeners, slot, signal })
-      await (end === 'let-go' ? board.putBack(claim) : board.finished(claim))
+      const parts = { store, host, known, record, listeners, opened, slot, idleMs, signal }
+      const end = await holdSession(claim.order, parts)
+      if (end === 'let-go') await board.putBack(claim)
+      else if (end === 'resting') await board.rest(claim)
+      else await board.finished(claim)
+      this.#unfit.delete(key)
     } catch (error) {
-      // Whoever has it by now says what becomes of it.
-      if (isCode(error, 'world-fenced')) return void this.#fenced++
-      await board.putBack(claim, this.#isUnfit(claim.order.sessionId, error))
+      const isFenced = isCode(error, 'world-fenced')
+      if (isFenced) this.#fenced++
+      // Where another has the claim by now, that changes nothing.
+      const forMs = await board.putBack(claim, isFenced ? undefined : this.#isUnfit(key, sessionId, error))
+      if (!isFenced) this.#reportUnfit(key, sessionId, error, forMs)
     }
   }
 
   async #takeWorlds(): Promise<void> {
     const { board, host, maxWorlds } = this.#parts
-    const room = maxWorlds - this.#worlds.size
-    if (room <= 0) return
+    // Without room too: sessions that rest are put in line.
+    const room = Math.max(0, maxWorlds - this.#worlds.size)
     const nowMs = host.clock.now()
-    for (const due of await board.due(room)) {
-      const { isLost, name } = due
+    // Others drive them by now, or they would have come here again.
+    for (const [key, { untilMs }] of this.#unfit) if (untilMs + longestRetryMs < nowMs) this.#unfit.delete(key)
+    const unfit = [...this.#unfit].flatMap(([name, { untilMs }]) => (nowMs < untilMs ? name : []))
+    for (const due of await board.due({ room, hasSuspect: this.#hasSuspect }, unfit)) {
+      const { isLost, isSuspect, name } = due
       if (this.#isStopped) return
-      if ((this.#worlds.has(name) && isLost !== true) || nowMs < (this.#unfit.get(name)?.untilMs ?? 0)) continue
-      this.#hold(this.#worlds, name, (signal) => this.#holdWorld(due, signal))
+      if ((this.#worlds.has(name) && isLost !== true) || (isSuspect === true && this.#hasSuspect)) continue
+      this.#hold(this.#worlds, name, { hold: (signal) => this.#holdWorld(due, signal), isSuspect })
     }
   }
 
-  async #holdWorld({ isLost, isRecovered, name }: DueWorld, signal: AbortSignal): Promise<void> {
+  async #holdWorld(due: DueWorld, signal: AbortSignal): Promise<void> {
+    const { isLost, isRecovered, name, waitedMs } = due
     const recovered = (): void => void (isRecovered === true && this.#recovered++)
     try {
       const opened = (runner: Runner): void => {
+        this.#opened(this.#worlds, name)
         recovered()
+        runner.on('*', (event) => this.#listeners.emit(event as TickEvent))
         this.#parts.opened?.(runner)
       }
-      await holdRoot(name, { ...this.#parts, isLost, opened, signal })
+      const idleMs = this.#idleMs(due)
+      await holdRoot(name, { ...this.#parts, idleMs, isLost, opened, signal })
       this.#unfit.delete(name)
     } catch (error) {
       if (isCode(error, 'world-fenced')) this.#fenced++
       // Another worker was first.
-      else if (!isCode(error, 'world-locked')) this.#isUnfit(name, error)
+      else if (!isCode(error, 'world-locked')) {
+        this.#isUnfit(name, name, error)
+        this.#reportUnfit(name, name, error, waitedMs)
+      }
     }
   }
 
+  #idleMs({ isSuspect }: Pick<Claim, 'isSuspect'>): number {
+    const { idleMs } = this.#parts
+    return isSuspect === true ? Math.min(suspectIdleMs, idleMs) : idleMs
+  }
+
   /** Returns for how many milliseconds it is left alone. */
-  #isUnfit(world: string, error: unknown): number {
+  #isUnfit(key: string, world: string, error: unknown): number {
     const { host, unfit } = this.#parts
-    const { waitMs = firstRetryMs } = this.#unfit.get(world) ?? {}
-    this.#unfit.set(world, { untilMs: host.clock.now() + waitMs, waitMs: Math.min(2 * waitMs, longestRetryMs) })
-    unfit?.(world, error instanceof EntiaError ? error.code : undefined, thrownMessage(error))
+    const { isReported = false, waitMs = firstRetryMs } = this.#unfit.get(key) ?? {}
+    const untilMs = host.clock.now() + waitMs
+    this.#unfit.set(key, { untilMs, waitMs: Math.min(2 * waitMs, longestRetryMs), isReported })
+    unfit?.(world, codeOf(error), thrownMessage(error))
     return waitMs
   }
 
-  #hold(holdings: Map<string, Holding>, key: string, hold: (signal: AbortSignal) => Promise<void>): void {
+  /** Says once of a world that nobody can drive it. @param forMs for so long nobody could */
+  #reportUnfit(key: string, world: string, error: unknown, forMs = 0): void {
+    const known = this.#unfit.get(key)
+    if (known === undefined || known.isReported || forMs < unfitForMs) return
+    this.#unfit.set(key, { ...known, isReported: true })
+    const code = codeOf(error)
+    const message = thrownMessage(error)
+    this.#listeners.emit({ type: 'world-unfit', world, forMs, ...(code !== undefined && { code }), message })
+  }
+
+  #opened(holdings: ReadonlyMap<string, Holding>, key: string): void {
+    const holding = holdings.get(key)
+    if (holding !== undefined) holding.openedMs = this.#parts.host.clock.now()
+  }
+
+  #hold(holdings: Map<string, Holding>, key: string, taken: Taken): void {
+    const { hold, isSuspect = false, release = new AbortController(), ...of } = taken
     // It was taken from this worker, and came back.
     const before = holdings.get(key)
     before?.release.abort()
-    const release = new AbortController()
-    const ended = this.#held(before?.ended, () => hold(release.signal)).finally(() => {
-      if (holdings.get(key) === holding) holdings.delete(key)
+    const isNewest = (): boolean => holdings.get(key) === holding
+    const ended = this.#held(before?.ended, async () => isNewest() && hold(release.signal)).finally(() => {
+      if (isNewest()) holdings.delete(key)
       this.#look()
     })
-    const holding = { sinceMs: this.#parts.host.clock.now(), release, ended }
+    const sinceMs = this.#parts.host.clock.now()
+    const holding: Holding = { isSuspect, sinceMs, openedMs: Infinity, release, ended, ...of }
     holdings.set(key, holding)
   }
 
-  async #held(before: Promise<void> | undefined, hold: () => Promise<void>): Promise<void> {
+  async #held(before: Promise<void> | undefined, hold: () => Promise<unknown>): Promise<void> {
     await before
     try {
       await hold()
@@ -232,6 +379,10 @@ export class Worker {
   }
 }
 
+function codeOf(error: unknown): EntiaErrorCode | undefined {
+  return error instanceof EntiaError ? error.code : undefined
+}
+
 function isCode(error: unknown, code: EntiaErrorCode): boolean {
-  return error instanceof EntiaError && error.code === code
+  return codeOf(error) === code
 }

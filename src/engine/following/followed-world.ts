@@ -1,7 +1,8 @@
 import { SeenInputs } from '../../../components/agent/host-facts.ts'
+import { OwnedBy } from '../../../components/effects/effect.ts'
 import type { StandardInput } from '../../protocol/input.ts'
 import { letterLine } from '../../protocol/letter.ts'
-import type { JournalRow, SharedStore } from '../../stores/port.ts'
+import type { JournalRow, SharedStore, WrittenText } from '../../stores/port.ts'
 import type { Entity } from '../../world/component.ts'
 import type { OwnInput } from '../../world/input.ts'
 import { redo } from '../../world/inspection.ts'
@@ -15,9 +16,11 @@ import type { Clock } from '../loop/clock.ts'
 import type { EventsByType, RunnerEvent } from '../loop/events.ts'
 import { Listeners } from '../loop/listeners.ts'
 import type { PostOptions } from '../loop/runner-options.ts'
+import type { TextSoFar } from '../loop/texts-so-far.ts'
 import { restored, type RestoreOptions, withContent } from '../loop/stored-ticks.ts'
 import type { WorldDriver } from '../loop/world-driver.ts'
 import { FollowedSessions } from './followed-sessions.ts'
+import { FollowedTexts, isInFlight } from './followed-texts.ts'
 import type { TickWatch } from './tick-watch.ts'
 
 export interface FollowedParts {
@@ -49,6 +52,7 @@ export class FollowedWorld implements WorldDriver {
   readonly #listeners: Listeners
   readonly #path: readonly string[]
   readonly #sessions: FollowedSessions<FollowedWorld>
+  readonly #texts: FollowedTexts
   /** Its sessions are followed though nobody listens. */
   #isWhole = false
   #world: World
@@ -73,7 +77,7 @@ export class FollowedWorld implements WorldDriver {
       throw new EntiaError('no-such-world', `The session '${name}' has no World in this store.`, { world: name })
     if (!below.fromStart) return new FollowedWorld(parts, restored(name, stored, known), below)
     const session = new FollowedWorld(parts, restored(name, { ...stored, rows: [] }, known), below)
-    for (const row of stored.rows) await session.#take(row)
+    for (const row of stored.rows) await session.#takeRow(row)
     return session
   }
 
@@ -94,7 +98,13 @@ export class FollowedWorld implements WorldDriver {
         )
       },
     })
-    this.#unwatch = watch.watch({ world: name, root, hear: (tick) => this.#hear(tick) })
+    this.#texts = new FollowedTexts((event) => this.#listeners.emit(event))
+    this.#unwatch = watch.watch({
+      world: name,
+      root,
+      textsAfter: () => (this.#listeners.has('model-delta') ? this.#texts.after : undefined),
+      hear: (tick, texts) => this.#hear(tick, texts),
+    })
   }
 
   /** As of the newest tick that is known here. It is to be read only; after `ticks-skipped` it is another object. */
@@ -156,8 +166,10 @@ export class FollowedWorld implements WorldDriver {
     await this.#read()
   }
 
-  /** Nothing of a call under way is committed. */
-  textSoFar(): undefined {}
+  /** As `runner.textSoFar`, of this world's own agents, while somebody listens to `model-delta`. */
+  textSoFar(agent: Entity): TextSoFar | undefined {
+    return this.#world.exists(agent) ? this.#texts.soFar(this.#world.referrers(OwnedBy, agent)) : undefined
+  }
 
   /** Ends it. What waits for a tick rejects with `world-driven`. */
   stop(): void {
@@ -178,19 +190,29 @@ export class FollowedWorld implements WorldDriver {
     return this.#world.query(SeenInputs).some((entity) => this.#world.read(entity, SeenInputs).includes(id))
   }
 
-  #hear(tick: number | undefined): void {
+  #hear(tick: number | undefined, texts: readonly WrittenText[]): void {
     if (tick === undefined || this.#reading !== undefined) return
-    if (tick > this.#world.tick) void this.#read()
-    // Of a session that could not be read before, or that nobody wanted to hear of.
-    else void this.#once(() => this.#sessions.followRunning(this.#world))
+    // A call streams once the tick that began it is committed, which may have been right after the question.
+    const isBehind = tick > this.#world.tick || texts.some((text) => !isInFlight(this.#world, text))
+    if (isBehind) return void this.#read(texts)
+    void this.#once(async () => {
+      this.#takeTexts(texts)
+      // Of a session that could not be read before, or that nobody wanted to hear of.
+      await this.#sessions.followRunning(this.#world)
+    })
   }
 
-  #read(): Promise<void> {
+  #takeTexts(texts: readonly WrittenText[]): void {
+    if (this.#unwatch !== undefined) this.#texts.take(this.#world, texts)
+  }
+
+  #read(texts: readonly WrittenText[] = []): Promise<void> {
     return this.#once(async () => {
       const { name, root = name, store } = this.#parts
       const rows = await store.rows(name, { root, after: this.#world.tick })
       if (rows === undefined) await this.#skipTo(await whole(this.#parts))
-      else for (const row of rows) await this.#take(row)
+      else for (const row of rows) await this.#takeRow(row)
+      this.#takeTexts(texts)
       this.#parts.watch.soon()
       await this.#sessions.followRunning(this.#world)
     })
@@ -203,11 +225,13 @@ export class FollowedWorld implements WorldDriver {
       .finally(() => (this.#reading = undefined)))
   }
 
-  async #take({ line, tick }: JournalRow): Promise<void> {
+  async #takeRow({ line, tick }: JournalRow): Promise<void> {
     if (this.#unwatch === undefined) return
     const { delta, events, inputs } = this.#codec.decode(line, `journal of world '${this.#parts.name}', tick ${tick}`)
     const world = this.#world
+    this.#texts.settle(world, events, inputs)
     redo(world, delta, delta)
+    this.#texts.leave(world)
     const { dateMs, name, nowMs } = world
     const told = withContent(world, events).map((event, index) => ({
       ...event,
@@ -227,6 +251,7 @@ export class FollowedWorld implements WorldDriver {
     if (found === undefined || this.#unwatch === undefined) return
     this.#world = found.world
     this.#codec = found.codec
+    this.#texts.leave(found.world)
     await this.#sessions.leaveEnded(found.world)
     const { name, tick } = found.world
     this.#listeners.emit({ type: 'ticks-skipped', world: name, tick })

@@ -1,18 +1,30 @@
-import type { SharedStore } from '../../stores/port.ts'
+import type { SharedStore, WrittenText } from '../../stores/port.ts'
 import type { Clock } from '../loop/clock.ts'
 
 /** How often the store is asked for the ticks of all worlds that are followed: often after news, since more follows soon. */
 const firstLookMs = 5
 const lookEachMs = 50
+/** Texts are written no more often. */
+const textsEachMs = 90
+/** A store that refuses to tell what models stream, perhaps for want of rights, is left alone for so long. */
+const refusedMs = 5_000
 
 interface Watched {
   readonly world: string
   readonly root: string
-  /** @param tick the newest; `undefined`: the world is not there */
-  readonly hear: (tick: number | undefined) => void
+  /** The newest text that is known of what models stream there; `undefined`: nobody wants to know. */
+  readonly textsAfter: () => number | undefined
+  /**
+   * @param tick the newest; `undefined`: the world is not there
+   * @param texts what models have streamed since
+   */
+  readonly hear: (tick: number | undefined, texts: readonly WrittenText[]) => void
 }
 
-/** Asks a store for the newest ticks of all worlds that are followed in this process, with one question for all of them. */
+/**
+ * Asks a store for the newest ticks of all worlds that are followed in this process, with one question for all of them, and for
+ * what models stream in those where somebody wants to know.
+ */
 export class TickWatch {
   readonly #store: SharedStore
   readonly #clock: Clock
@@ -20,6 +32,7 @@ export class TickWatch {
   #cancel: (() => void) | undefined
   #pauseMs = firstLookMs
   #isLooking = false
+  #nextTextsAtMs = -Infinity
 
   constructor(store: SharedStore, clock: Clock) {
     this.#store = store
@@ -49,12 +62,33 @@ export class TickWatch {
     this.#isLooking = true
     const asked = [...this.#watched]
     try {
-      const ticks = await this.#store.ticks(asked)
-      asked.forEach((watched, index) => this.#watched.has(watched) && watched.hear(ticks[index]))
+      const [ticks, texts] = await Promise.all([this.#store.ticks(asked), this.#texts(asked)])
+      asked.forEach(
+        (watched, index) => this.#watched.has(watched) && watched.hear(ticks[index], texts.get(watched) ?? []),
+      )
     } catch {
       // A store that cannot be read now is asked again.
     }
     this.#isLooking = false
     if (this.#watched.size > 0) this.#wait()
+  }
+
+  async #texts(asked: readonly Watched[]): Promise<ReadonlyMap<Watched, readonly WrittenText[]>> {
+    const { streams } = this.#store
+    const nowMs = this.#clock.now()
+    const wanted = asked.flatMap((watched) => {
+      const after = watched.textsAfter()
+      return after === undefined ? [] : { watched, world: watched.world, root: watched.root, after }
+    })
+    if (streams === undefined || wanted.length === 0 || nowMs < this.#nextTextsAtMs) return new Map()
+    this.#nextTextsAtMs = nowMs + textsEachMs
+    try {
+      const texts = await streams.watch(wanted)
+      return new Map(wanted.map(({ watched }, index) => [watched, texts[index] ?? []]))
+    } catch {
+      // What is committed comes all the same.
+      this.#nextTextsAtMs = this.#clock.now() + refusedMs
+      return new Map()
+    }
   }
 }

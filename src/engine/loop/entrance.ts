@@ -84,7 +84,7 @@ export class Entrance {
   get loop(): TickLoop {
     if (this.#loop?.failure !== undefined) throw this.#loop.failure
     if (this.#loop !== undefined && !this.isClosed) return this.#loop
-    throw this.refusal(this.isClosed ? 'was stopped' : 'is not running: call start() first')
+    throw this.refusal(this.isClosed ? 'was stopped' : 'is not running: await start() first')
   }
 
   refusal(what: string): EntiaError {

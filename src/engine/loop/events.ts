@@ -89,6 +89,16 @@ export interface RunnerEvents {
   'ticks-skipped': { readonly world: string; readonly tick: number }
   /** A letter that lay in the store for this world is none that it can take. It was removed. */
   'letter-refused': { readonly world: string; readonly letter: number; readonly message: string }
+  /**
+   * No worker of a fleet could drive this world, or this session's world, for a minute. `message`: what one of them lacks. Emitted
+   * by workers.
+   */
+  'world-unfit': {
+    readonly world: string
+    readonly forMs: number
+    readonly code?: EntiaErrorCode | undefined
+    readonly message: string
+  }
   'commit-failed': { readonly world: string; readonly tick: number; readonly attempt: number; readonly message: string }
   'listener-failed': { readonly world: string; readonly event: string; readonly message: string }
   /** An observer of a chat session threw, or rejected, when it got a call. That changes nothing. */
@@ -111,6 +121,7 @@ export const runnerEventTypes = Object.keys({
   'runner-stopped': true,
   'letter-refused': true,
   'ticks-skipped': true,
+  'world-unfit': true,
   'commit-failed': true,
   'listener-failed': true,
   'observer-failed': true,

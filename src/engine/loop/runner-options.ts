@@ -47,6 +47,11 @@ export interface OpenRunnerOptions extends RunnerOptions {
   readonly create?: () => World
 }
 
+export interface StopOptions {
+  /** For so many milliseconds tools of class `once` may end what they have begun. Nothing else begins meanwhile. @default 0 */
+  readonly onceMs?: number
+}
+
 /** What a Runner has in flight and has done. */
 export interface RunnerStats {
   readonly ticks: number

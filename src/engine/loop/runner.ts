@@ -17,9 +17,9 @@ import { childKind, hasUntold, isChildEffect, tellUntold } from '../children/kin
 import { Subagents } from '../children/subagents.ts'
 import type { EffectKind } from '../effects/effect-kind.ts'
 import { checkListening, Entrance, postedInput } from './entrance.ts'
-import type { EventPlace, EventsByType, EventTime, RunnerEvent, StreamEvent } from './events.ts'
+import type { EventPlace, EventsByType, RunnerEvent, StreamEvent } from './events.ts'
 import type { Host } from '../effects/host.ts'
-import type { DrivenWorld } from '../effects/host-seams.ts'
+import type { DrivenNow } from '../effects/host-seams.ts'
 import type { LetterBox } from './letter-box.ts'
 import { openLetters } from './letters.ts'
 import { Listeners, listenersOf } from './listeners.ts'
@@ -33,11 +33,13 @@ import {
   refuseNoWorld,
   type RunnerOptions,
   type RunnerStats,
+  type StopOptions,
 } from './runner-options.ts'
 import { beginJournal, type HeldWorld, isApart, openStored } from './stored-world.ts'
 import { checkedAddition, emitAgain, lookOver, runId, startedInput, type ToolAddition } from './taking-up.ts'
-import { type TextSoFar, TextsSoFar } from './texts-so-far.ts'
+import type { TextSoFar, TextsSoFar } from './texts-so-far.ts'
 import { TickLoop } from './tick-loop.ts'
+import { textsOf } from './world-stream.ts'
 
 /** Drives one world on one host: tick → commit → start effects → sleep until the next input. */
 export class Runner {
@@ -47,7 +49,7 @@ export class Runner {
   readonly #lineage: Lineage | undefined
   #held: HeldWorld
   readonly #listeners: Listeners
-  readonly #texts = new TextsSoFar()
+  readonly #texts: TextsSoFar
   /** From `addTool`; applied at the start. */
   readonly #additions: ToolAddition[] = []
   readonly #entrance: Entrance
@@ -70,7 +72,9 @@ export class Runner {
     this.#options = options
     this.#lineage = lineage
     this.#held = held
-    this.#listeners = new Listeners(world.name, () => this.#time, lineage)
+    const time = () => ({ nowMs: this.#loop?.nowMs ?? world.nowMs, dateMs: this.host.clock.date() })
+    this.#listeners = new Listeners(world.name, time, lineage)
+    this.#texts = textsOf(held.mail, this.host.clock)
     listenersOf.set(this, this.#listeners)
     this.#entrance = new Entrance(world, options.maxInputsPerTick ?? defaultMaxInputsPerTick)
     const deliver = (input: StandardInput, enter: () => void): void =>
@@ -125,8 +129,7 @@ export class Runner {
   }
 
   /**
-   * Gives an agent a tool of the Host in the first tick, unless it has one of that name. A saved agent gets no new tool
-   * otherwise. Call it before `start()`.
+   * In the first tick, gives an agent a tool of the Host that it lacks. A saved one gets none otherwise. Call it before `start()`.
    * @throws `world-driven` after the start; at the start `invalid-argument` if there is no such agent or tool
    */
   addTool(agent: Entity, tool: string): void {
@@ -153,8 +156,7 @@ export class Runner {
     const found = lookOver(world, host, this.#options.store !== undefined, this.#additions)
     const { core } = world
     this.#entrance.attach()
-    const written = core.unwatch()
-    const runBefore = core.run
+    const [written, runBefore] = [core.unwatch(), core.run]
     core.run = this.#lineage === undefined ? runId(world, host, this.#options.store, this.#held) : core.run
     try {
       await this.#openStore()
@@ -164,7 +166,7 @@ export class Runner {
       this.#entrance.detach()
       throw error
     }
-    host.seams.began?.(this.#driven)
+    host.began(this.#driven)
     const loop = (this.#loop = new TickLoop({
       world,
       clock: host.clock,
@@ -172,7 +174,9 @@ export class Runner {
       pump: this.#pump,
       listeners: this.#listeners,
       journal: this.#held.journal,
-      ticked: host.seams.ticked && ((step) => host.seams.ticked?.(this.#driven, step)),
+      sleptMs: this.#held.sleptMs,
+      committing: host.seams.committing && ((step) => host.seams.committing?.(this.#driven, step)),
+      ticked: () => host.hearsTick(() => this.#driven),
       committed: this.#lineage?.committed,
       failed: this.#lineage?.failed,
     }))
@@ -307,8 +311,8 @@ export class Runner {
   }
 
   /** Aborts all work without settling it, waits for a commit under way, and releases world and store. Idempotent. */
-  async stop(): Promise<void> {
-    await (this.#stopping ??= this.#end())
+  async stop({ onceMs = 0 }: StopOptions = {}): Promise<void> {
+    await (this.#stopping ??= onceMs > 0 ? this.#pump.drain(onceMs).then(() => this.#end()) : this.#end())
   }
 
   /** @param last an input for one more tick, after which nothing continues: sessions end as well */
@@ -324,11 +328,10 @@ export class Runner {
     await this.#knownChildren?.closed()
     await this.#loop?.halt([...(last === undefined ? [] : [last]), ...this.#entrance.late], isUnderWay)
     await this.#held.journal?.close()
-    this.host.seams.ended?.(this.#driven)
+    this.host.ended(this.#driven)
     this.#listeners.emit({ type: 'runner-stopped', world: this.world.name })
-    for (const waiter of this.#entrance.inbox.drain()) {
-      waiter.reject(this.#entrance.refusal('was stopped before this was committed'))
-    }
+    const refusal = 'was stopped before this was committed'
+    for (const waiter of this.#entrance.inbox.drain()) waiter.reject(this.#entrance.refusal(refusal))
     if (this.#loop === undefined || isApart(this.#loop.failure)) return
     this.world.core.drive(undefined)
     this.world.core.watch()
@@ -342,12 +345,9 @@ export class Runner {
     return (this.#knownCompletions ??= new Completions(this.world, this.#listeners, (input) => this.post(input)))
   }
 
-  get #time(): EventTime {
-    return { nowMs: this.#loop?.nowMs ?? this.world.nowMs, dateMs: this.host.clock.date() }
-  }
-
-  get #driven(): DrivenWorld {
-    return { world: this.world, path: this.#lineage?.path ?? [], inSlot: this.#lineage?.slot !== undefined }
+  get #driven(): DrivenNow {
+    const { root = this.world.name, path = [], slot } = this.#lineage ?? {}
+    return { commands: this, world: this.world, root, path, inSlot: slot !== undefined, store: this.#options.store }
   }
 
   #makeChildren(): Children {
@@ -360,9 +360,8 @@ export class Runner {
       return Runner.ofChild(child, { host, ...kept }, held, lineage)
     }
     const { journal, mail } = this.#held
-    const done = mail && ((letter: number): void => journal?.done(letter))
-    const enter = (input: Input): Promise<unknown> | undefined => this.#entrance.learn(input)
-    return new Children({ world, host, store, root, path, record, makeRunner, enter, done })
+    const enter = this.#entrance.learn.bind(this.#entrance)
+    return new Children({ world, host, store, root, path, record, makeRunner, enter, shared: mail && journal })
   }
 
   /** A child's Runner, as its parent drives it, or a worker to whom it came. Internal */
@@ -383,6 +382,7 @@ export class Runner {
     const { store, record } = this.#options
     const { journal: held } = this.#held
     const journal = await beginJournal(this.world, held, { store, record, root: this.#lineage?.root })
+    if (journal !== undefined) journal.ticksPerSnapshot = this.host.ticksPerSnapshot
     if (!this.#entrance.isClosed) return void (this.#held = { ...this.#held, journal })
     if (held === undefined) await journal?.close()
     throw this.#entrance.refusal('was stopped before it had started')
@@ -393,8 +393,6 @@ export class Runner {
   }
 
   async #answer(input: AnswerInput): Promise<boolean> {
-    if (!hasAsked(this.world, input)) return this.#isPassedOn(input)
-    await this.post(input)
-    return true
+    return hasAsked(this.world, input) ? this.post(input).then(() => true) : this.#isPassedOn(input)
   }
 }

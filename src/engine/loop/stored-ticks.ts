@@ -3,13 +3,11 @@ import { Conversation } from '../../../components/agent/conversation.ts'
 import { ToolCall } from '../../../components/agent/tool-call.ts'
 import type { StoredWorld } from '../../stores/port.ts'
 import type { Component, Entity } from '../../world/component.ts'
-import { EntiaError } from '../../world/entia-error.ts'
 import type { WorldEvent } from '../../world/input.ts'
-import { JournalCodec, type Step } from '../../world/journal.ts'
+import type { JournalCodec, Step } from '../../world/journal.ts'
+import { type OpenedSnapshot, openLines } from '../../world/joint.ts'
 import type { Json } from '../../world/json.ts'
-import { readHead, savedVersions } from '../../world/restore.ts'
-import { canonicalRead, parsedLine, shaped } from '../../world/saved-shapes.ts'
-import type { SnapshotHead } from '../../world/snapshot.ts'
+import { savedVersions } from '../../world/restore.ts'
 import { type System, World } from '../../world/world.ts'
 
 export interface Found {
@@ -32,6 +30,7 @@ export interface Restored extends Found {
   readonly isMigrated: boolean
   readonly journalBytes: number
   readonly snapshotBytes: number
+  readonly snapshotTick: number
 }
 
 /** A world from what a store has of it. @throws `corrupt-journal`, and what restoring throws */
@@ -50,33 +49,13 @@ export function restored(name: string, stored: StoredWorld, options: RestoreOpti
     isMigrated: saved.some(([component, version]) => world.core.token(component).version > version),
     journalBytes: stored.rows.reduce((sum, { line }) => sum + line.length, 0),
     snapshotBytes: lines.reduce((sum, line) => sum + line.length, 0),
+    snapshotTick: stored.snapshot.tick,
   }
 }
 
-/** First line of a stored snapshot: where the journal continues. */
-export interface Joint {
-  readonly chain: string
-  readonly events: readonly WorldEvent[]
-  /** Of entia; absent in old snapshots. */
-  readonly version?: string | undefined
-}
-
 /** Reads a stored snapshot; the codec decodes the rows behind it. @throws `corrupt-snapshot`, `newer-version` */
-export function openSnapshot({ snapshot }: StoredWorld): {
-  readonly codec: JournalCodec
-  readonly head: SnapshotHead
-  readonly lines: readonly string[]
-  readonly events: readonly WorldEvent[]
-  readonly version: string | undefined
-} {
-  const [first = '', ...lines] = snapshot.lines
-  const { chain, events, version } = shaped('joint', canonicalRead(parsedLine(first, corrupt), corrupt), corrupt)
-  const head = readHead(lines[0] ?? '')
-  return { codec: new JournalCodec(chain, head.header), events, head, lines, version }
-}
-
-function corrupt(problem: string): EntiaError {
-  return new EntiaError('corrupt-snapshot', `stored snapshot line 1: ${problem}. Restore the store from a copy.`)
+export function openSnapshot({ snapshot }: StoredWorld): OpenedSnapshot {
+  return openLines(snapshot.lines)
 }
 
 /** The field, by event type, whose content is in the agent's conversation as well. */

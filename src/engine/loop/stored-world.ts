@@ -13,6 +13,8 @@ export interface HeldWorld {
   readonly journal?: JournalWriter | undefined
   /** Absent: the world gets no letters. */
   readonly mail?: Mail | undefined
+  /** World time that has passed since it was parked. @default 0 */
+  readonly sleptMs?: number | undefined
   /** Events of the newest tick, which may not have been emitted. */
   readonly lastEvents?: readonly WorldEvent[]
 }

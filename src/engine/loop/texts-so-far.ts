@@ -16,11 +16,26 @@ export interface TextSoFar {
   readonly isCut: boolean
 }
 
+/** Who passes on what models stream. */
+export interface TextHearer {
+  hear(event: RunnerEvents['model-delta']): void
+  /** The call is over. */
+  forget(effect: Entity): void
+}
+
 export class TextsSoFar {
   readonly #byEffect = new Map<Entity, TextSoFar>()
+  readonly #hearer: TextHearer | undefined
+
+  constructor(hearer?: TextHearer) {
+    this.#hearer = hearer
+  }
 
   hear(event: StreamEvent): void {
-    if (event.type === 'model-delta') this.#add(event)
+    if (event.type === 'model-delta') {
+      this.#add(event)
+      this.#hearer?.hear(event)
+    }
     // The discarded try may not be the newest.
     else if (event.type === 'model-discarded' && this.#byEffect.get(event.effect)?.attempt === event.attempt)
       this.#byEffect.delete(event.effect)
@@ -39,6 +54,7 @@ export class TextsSoFar {
 
   forget(effect: Entity): void {
     if (this.#byEffect.size > 0) this.#byEffect.delete(effect)
+    this.#hearer?.forget(effect)
   }
 
   ofAny(effects: readonly Entity[]): TextSoFar | undefined {

@@ -22,8 +22,12 @@ export interface TickLoopParts {
   readonly pump: Pump
   readonly listeners: Listeners
   readonly journal: JournalWriter | undefined
-  /** Called after each commit, before effects begin. */
-  readonly ticked?: ((step: DrivenStep) => void) | undefined
+  /** World time that has passed since the last tick. */
+  readonly sleptMs?: number | undefined
+  /** Called before the first try of each commit. */
+  readonly committing?: ((step: DrivenStep) => void) | undefined
+  /** Who is called after each commit, before effects begin. */
+  readonly ticked?: (() => ((step: DrivenStep) => void) | undefined) | undefined
   readonly committed?: (() => void) | undefined
   readonly failed?: ((error: EntiaError) => void) | undefined
 }
@@ -61,7 +65,7 @@ export class TickLoop {
   constructor(parts: TickLoopParts) {
     this.#parts = parts
     this.#startMs = parts.clock.now()
-    this.#startNowMs = parts.world.nowMs
+    this.#startNowMs = parts.world.nowMs + (parts.sleptMs ?? 0)
   }
 
   /** World time is this much behind the clock. */
@@ -151,11 +155,12 @@ export class TickLoop {
 
   /** Ticks with an intake. A promise only if there is a store to wait for; it never rejects. */
   #take(intake: Intake): Promise<void> | undefined {
-    const { journal, ticked, world } = this.#parts
+    const { journal, world } = this.#parts
     try {
       const result = this.#run(intake)
       if (result === undefined) return undefined
       if (journal !== undefined) return this.#write(journal, { ...result, delta: deltaOf(world) }, intake)
+      const ticked = this.#parts.ticked?.()
       ticked?.({ ...result, delta: deltaOf(world) })
       this.#after(result, intake)
     } catch (error) {
@@ -166,8 +171,9 @@ export class TickLoop {
 
   async #write(journal: JournalWriter, step: Ticked & Step, intake: Intake): Promise<void> {
     try {
+      this.#parts.committing?.(step)
       await this.#commit(journal, step, lettersOf(intake))
-      this.#parts.ticked?.(step)
+      this.#parts.ticked?.()?.(step)
       this.#after(step, intake)
     } catch (error) {
       this.#fail(error as EntiaError, intake)
@@ -191,7 +197,7 @@ export class TickLoop {
     }
   }
 
-  async #commit(journal: JournalWriter, step: Step, letters: readonly number[]): Promise<void> {
+  async #commit(journal: JournalWriter, step: DrivenStep, letters: readonly number[]): Promise<void> {
     const { world, clock, listeners } = this.#parts
     for (let attempt = 1; ; attempt++) {
       try {

@@ -56,8 +56,7 @@ export async function openAnthropic(options: AnthropicOptions): Promise<Anthropi
     )
   }
   const baseURL = options.baseURL === '' ? undefined : options.baseURL
-  const ofEnvironment = baseURL === undefined ? environmentHeaders('ANTHROPIC_CUSTOM_HEADERS') : {}
-  const headers = { ...ofEnvironment, ...options.headers }
+  const headers = customHeaders(options)
   checkHeaders('anthropic', apiKey, headers)
   const { Anthropic, ...errors } = await import('@anthropic-ai/sdk')
   const { transformJSONSchema } = await import('@anthropic-ai/sdk/lib/transform-json-schema')
@@ -75,6 +74,28 @@ export async function openAnthropic(options: AnthropicOptions): Promise<Anthropi
   const sdk = withoutEnvironment(['ANTHROPIC_CUSTOM_HEADERS'], () => new Anthropic(settings))
   const clean = withoutKeys({ apiKey, baseURL: sdk.baseURL, headers })
   return { sdk, explain: explainedBy(errors), clean, outputSchema: (schema) => readable(schema, transformJSONSchema) }
+}
+
+/** What is sent besides the key. */
+export function customHeaders({ baseURL = '', headers }: AnthropicOptions): Readonly<Record<string, string>> {
+  return { ...(baseURL === '' && environmentHeaders('ANTHROPIC_CUSTOM_HEADERS')), ...headers }
+}
+
+/** What the SDK adds to a request: the version of the API that it asks for, and how it sends a key. */
+export async function sdkHeaders({ apiKeyEnv = 'ANTHROPIC_API_KEY' }: AnthropicOptions) {
+  const { Anthropic } = await import('@anthropic-ai/sdk')
+  const key = `$${apiKeyEnv}`
+  const sdk = new Anthropic({ apiKey: key, authToken: null, logLevel: 'off' })
+  const { req } = await sdk.buildRequest({ method: 'post', path: '/v1/messages', body: {} })
+  return {
+    version: req.headers.get('anthropic-version') ?? '',
+    keys: Object.fromEntries([...req.headers].filter(([, value]) => value.includes(key))),
+  }
+}
+
+/** An output schema as it is sent. @throws `invalid-argument` */
+export async function outputSchemaOf(schema: JsonObject): Promise<Record<string, unknown>> {
+  return readable(schema, (await import('@anthropic-ai/sdk/lib/transform-json-schema')).transformJSONSchema)
 }
 
 function readable(schema: JsonObject, transform: (schema: JsonObject) => Record<string, unknown>) {

@@ -1,6 +1,15 @@
 import type { ModelProvider, ModelRequest } from '../port.ts'
 import { connectOnce, listModels, streamedCall } from '../streamed-call.ts'
-import { type AnthropicClient, type AnthropicOptions, openAnthropic, type RawMessageStreamEvent } from './client.ts'
+import { wireRequest } from '../wire-request.ts'
+import {
+  type AnthropicClient,
+  type AnthropicOptions,
+  customHeaders,
+  openAnthropic,
+  outputSchemaOf,
+  type RawMessageStreamEvent,
+  sdkHeaders,
+} from './client.ts'
 import { ANTHROPIC, messagesBody } from './request.ts'
 import { MessageReader } from './stream.ts'
 
@@ -21,6 +30,22 @@ export function messagesProvider(options: AnthropicOptions): ModelProvider {
         connect,
         send: (client) => send(client, request, context.signal),
       }),
+    wire: async (request) => {
+      const { baseURL } = options
+      const { keys, version } = await sdkHeaders(options)
+      const schema = request.outputSchema && (await outputSchemaOf(request.outputSchema))
+      const isOld = request.options.temperature !== undefined
+      return wireRequest({
+        baseURL: baseURL || process.env['ANTHROPIC_BASE_URL'] || 'https://api.anthropic.com',
+        path: '/v1/messages',
+        headers: {
+          'anthropic-version': isOld ? VERSION_WITH_TEMPERATURE : version,
+          ...customHeaders(options),
+        },
+        keys,
+        body: messagesBody(request, schema),
+      })
+    },
     models: (signal) => listModels(ANTHROPIC, connect, signal),
   }
 }

@@ -53,7 +53,7 @@ export async function openOpenAI(options: ServerOptions): Promise<OpenAIClient> 
   const apiKey = keyOf(options)
   const baseURL = options.baseURL === '' ? undefined : options.baseURL
   const isOpenAI = baseURL === undefined
-  const headers = { ...(isOpenAI && environmentHeaders('OPENAI_CUSTOM_HEADERS')), ...options.headers }
+  const headers = customHeaders(options)
   checkHeaders(options.name, apiKey, headers)
   const { OpenAI, ...errors } = await import('openai')
 
@@ -73,6 +73,11 @@ export async function openOpenAI(options: ServerOptions): Promise<OpenAIClient> 
   const sdk = withoutEnvironment(['OPENAI_CUSTOM_HEADERS'], () => new OpenAI(settings))
   const clean = withoutKeys({ apiKey, baseURL: sdk.baseURL, headers })
   return { sdk, explain: explainedBy(errors), clean }
+}
+
+/** What is sent besides the key. */
+export function customHeaders({ baseURL = '', headers }: ServerOptions): Readonly<Record<string, string>> {
+  return { ...(baseURL === '' && environmentHeaders('OPENAI_CUSTOM_HEADERS')), ...headers }
 }
 
 function keyOf({ name, apiKey, apiKeyEnv }: ServerOptions): string | undefined {

@@ -1,8 +1,9 @@
-import type { ModelProvider } from '../port.ts'
+import type { ModelProvider, WireRequest } from '../port.ts'
 import { connectOnce, listModels, streamedCall } from '../streamed-call.ts'
 import { chatBody, type ThinkingField } from './chat-request.ts'
 import { ChatReader } from './chat-stream.ts'
-import { openOpenAI, type ServerOptions } from './client.ts'
+import { wireRequest } from '../wire-request.ts'
+import { customHeaders, openOpenAI, type ServerOptions } from './client.ts'
 import { responsesBody } from './responses-request.ts'
 import { ResponseReader } from './responses-stream.ts'
 
@@ -20,6 +21,7 @@ export function responsesProvider(server: ServerOptions): ModelProvider {
         connect,
         send: ({ sdk }) => sdk.responses.create(body(request), { signal }),
       }),
+    wire: async (request) => wireOf(server, '/responses', body(request)),
     models: (signal) => listModels(server.name, connect, signal),
   }
 }
@@ -39,6 +41,19 @@ export function chatProvider(server: ServerOptions, thinkingField: ThinkingField
         connect,
         send: ({ sdk }) => sdk.chat.completions.create(body(request), { signal }),
       }),
+    wire: async (request) => wireOf(server, '/chat/completions', body(request)),
     models: (signal) => listModels(server.name, connect, signal),
   }
+}
+
+function wireOf(server: ServerOptions, path: string, body: object): WireRequest {
+  const { apiKey = '', apiKeyEnv, baseURL } = server
+  const variable = apiKeyEnv ?? (apiKey === '' ? undefined : 'API_KEY')
+  return wireRequest({
+    baseURL: baseURL || process.env['OPENAI_BASE_URL'] || 'https://api.openai.com/v1',
+    path,
+    headers: customHeaders(server),
+    keys: variable === undefined ? {} : { authorization: `Bearer $${variable}` },
+    body,
+  })
 }

@@ -1,6 +1,7 @@
 import { canMatch, isPattern, plainText, wildCharacters } from './glob.ts'
 import type { PathStyle } from '../../protocol/policy.ts'
 import { segmentsOf } from './paths.ts'
+import { oncePerValue } from '../once-per.ts'
 
 /**
  * The list of credential files, used by the policy and by all tools that search files. Here: where a user's own lie, `~` the
@@ -140,7 +141,7 @@ function meets(path: readonly string[], folder: readonly string[]): boolean {
   return path.every((name, at) => {
     const expected = folder[at]
     return (
-      expected === undefined || expected === '*' || (isPattern(name) ? canMatch(name, expected) : name === expected)
+      expected === undefined || expected === '*' || name === expected || (isPattern(name) && canMatch(name, expected))
     )
   })
 }
@@ -159,21 +160,33 @@ export function credentialSearch(
   configFolder: string | undefined,
   pathStyle: PathStyle = 'posix',
 ): (text: string) => string | undefined {
-  const names = credentialPaths.map((path) => path.replace('~/', '').replaceAll('*', '[^/\\s]+'))
-  if (configFolder !== undefined) {
-    const own = segmentsOf(configFolder)
-    const inHome = configFolder.startsWith(`${home}/`) ? own.slice(segmentsOf(home).length) : own
-    names.push(inHome.map((name) => name.replace(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)).join('/'))
-  }
-  const listed = names.map((name) => name.replaceAll('.', String.raw`\.`).replaceAll(String.raw`\\.`, String.raw`\.`))
-  const flags = pathStyle === 'posix' ? 'gu' : 'giu'
-  const found = new RegExp(
-    String.raw`(?<![\p{L}\p{N}_\-.)\]])(?:(?:${listed.join('|')})(?![\p{L}\p{N}_\-])|\.env(?:\.[\w-]+)*(?![\p{L}\p{N}_\-]))`,
-    flags,
-  )
+  const own = configFolder === undefined ? '' : namesFromHome(configFolder, home).join('/')
+  const found = searched(`${pathStyle === 'posix' ? '' : 'i'} ${own}`)
   return (text) => {
     for (const [name] of text.matchAll(found))
       if (!name.toLowerCase().startsWith('.env') || isEnvFile(name)) return name
     return undefined
   }
+}
+
+function namesFromHome(folder: string, home: string): readonly string[] {
+  const names = segmentsOf(folder)
+  return folder.startsWith(`${home}/`) ? names.slice(segmentsOf(home).length) : names
+}
+
+/** The expression by its flags and Entia's own folder. One that is made anew for each call is never compiled. */
+const searched = oncePerValue((key: string): RegExp => {
+  const [flags = '', ...own] = key.split(' ')
+  const names = credentialPaths.map((path) =>
+    escaped(path.replace('~/', '')).replaceAll(String.raw`\*`, String.raw`[^/\s]+`),
+  )
+  if (own.join(' ') !== '') names.push(escaped(own.join(' ')))
+  return new RegExp(
+    String.raw`(?<![\p{L}\p{N}_\-.)\]])(?:(?:${names.join('|')})(?![\p{L}\p{N}_\-])|\.env(?:\.[\w-]+)*(?![\p{L}\p{N}_\-]))`,
+    `gu${flags}`,
+  )
+})
+
+function escaped(text: string): string {
+  return text.replace(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)
 }

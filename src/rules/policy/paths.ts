@@ -1,4 +1,5 @@
 import type { PathStyle } from '../../protocol/policy.ts'
+import { oncePerValue } from '../once-per.ts'
 import { canMatch, isPattern } from './glob.ts'
 
 /** Where a call stands. */
@@ -22,13 +23,25 @@ export function absolute(path: string, { home, cwd, pathStyle = 'posix' }: Base)
 
 /** The names in an absolute path, as they are compared: without `.` and `..`, and folded where case is ignored. */
 export function segmentsOf(path: string, pathStyle: PathStyle = 'posix'): readonly string[] {
-  const segments: string[] = []
+  return path.length > maxKnownChars ? readSegments(path, pathStyle) : segments[pathStyle](path)
+}
+
+// The same folders are compared with every call.
+const maxKnownChars = 200
+const segments: Readonly<Record<PathStyle, (path: string) => readonly string[]>> = {
+  posix: oncePerValue((path: string) => readSegments(path, 'posix')),
+  darwin: oncePerValue((path: string) => readSegments(path, 'darwin')),
+  win32: oncePerValue((path: string) => readSegments(path, 'win32')),
+}
+
+function readSegments(path: string, pathStyle: PathStyle): readonly string[] {
+  const names: string[] = []
   const slashed = pathStyle === 'win32' ? path.replaceAll('\\', '/') : path
   for (const name of slashed.split('/')) {
-    if (name === '..') segments.pop()
-    else if (name !== '' && name !== '.') segments.push(pathStyle === 'posix' ? name : folded(name, pathStyle))
+    if (name === '..') names.pop()
+    else if (name !== '' && name !== '.') names.push(pathStyle === 'posix' ? name : folded(name, pathStyle))
   }
-  return segments
+  return names
 }
 
 function folded(name: string, pathStyle: PathStyle): string {
@@ -43,7 +56,7 @@ export function liesIn(path: readonly string[], folder: readonly string[]): bool
     folder.length <= path.length &&
     folder.every((name, at) => {
       const given = path[at] as string
-      return isPattern(given) ? canMatch(given, name) : name === given
+      return name === given || (isPattern(given) && canMatch(given, name))
     })
   )
 }

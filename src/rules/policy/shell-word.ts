@@ -19,8 +19,14 @@ const maxValues = 64
 /** Longest value: a body that doubles a variable again and again reads as unknown. */
 const maxValueChars = 4_000
 
+/** A word that means what it says. */
+const plainWord = /^[\w\-./:,=@%+~^]*$/
+/** Characters of a word that mean themselves. */
+const plainRun = /[\w\-./:,=@%~^{} ]+/y
+
 /** Unquotes and expands a word as bash does, with all values that its variables can have. */
 export function readWord(raw: string, variables: Variables): WordReading {
+  if (raw.length <= maxValueChars && plainWord.test(raw)) return { values: [raw], hasUnknown: false, isTooMuch: false }
   const { words, isTooMuch } = bracesExpanded(withoutWild(raw))
   const readings = words.map((word) => new WordReader(word, variables).read())
   const values = [...new Set(readings.flatMap((reading) => reading.values))]
@@ -75,10 +81,18 @@ class WordReader {
       this.#add(wild.anything)
       this.#at = closing(raw, this.#at + 1)
     } else if (character === '[') this.#bracket()
-    else {
-      this.#add(character === '*' ? wild.many : character === '?' ? wild.one : character)
+    else if (character === '*' || character === '?') {
+      this.#add(character === '*' ? wild.many : wild.one)
       this.#at++
-    }
+    } else this.#run()
+  }
+
+  /** Adds the characters up to the next that means something else, or one that only looks so. */
+  #run(): void {
+    plainRun.lastIndex = this.#at
+    const run = plainRun.exec(this.#raw)?.[0] ?? this.#raw.charAt(this.#at)
+    this.#add(run)
+    this.#at += run.length
   }
 
   #bracket(): void {
@@ -106,10 +120,7 @@ class WordReader {
         if (next !== '\n') this.#add(next)
         this.#at += 2
       } else if (character === '$' || character === '`') this.#expansion(true)
-      else {
-        this.#add(character)
-        this.#at++
-      }
+      else this.#run()
     }
     this.#at++
   }
@@ -163,7 +174,9 @@ class WordReader {
   }
 
   #add(text: string): void {
-    this.#addOneOf([text])
+    const [only, ...others] = this.#values
+    if (only === undefined || others.length > 0 || only.length + text.length > maxValueChars) this.#addOneOf([text])
+    else this.#values[0] = only + text
   }
 
   #addOneOf(texts: readonly string[]): void {

@@ -18,7 +18,7 @@ interface Waiter {
   /** The tick that took its message; `undefined` until that is known. */
   takenIn: number | undefined
   /** What ended before that was known. */
-  readonly early: End[]
+  early: End[] | undefined
   readonly settle: (result: Answer | EntiaError) => void
 }
 
@@ -76,28 +76,49 @@ export class TurnWatch {
    * @param post puts the message in. Resolves with the tick that took it; `undefined`: it was taken before, and its turn is the
    * one that is open, or the last one
    */
-  async answerTo(agent: Entity, post: () => Promise<number | undefined> | undefined): Promise<Answer> {
-    const { promise, resolve } = Promise.withResolvers<Answer | EntiaError>()
-    const waiter: Waiter = { takenIn: undefined, early: [], settle: resolve }
-    const waiters = this.#waiters.get(agent) ?? new Set()
-    this.#waiters.set(agent, waiters.add(waiter))
-    try {
-      const tick = await post()
-      if (tick === undefined && !isAtWork(this.#driver.world, agent)) return answerOf(this.#driver.world, agent)
-      waiter.takenIn = tick ?? 0
-      const end = waiter.early.find((each) => isEndFor(each, waiter.takenIn ?? 0))
-      const result = end?.result ?? (await promise)
-      if (result instanceof EntiaError) throw result
-      return result
-    } finally {
-      waiters.delete(waiter)
-      if (waiters.size === 0) this.#waiters.delete(agent)
-    }
+  answerTo(agent: Entity, post: () => Promise<number | undefined> | undefined): Promise<Answer> {
+    // One promise for all of it: promises are most of what asking costs.
+    return new Promise((resolve, reject) => {
+      const waiters = this.#waiters.get(agent) ?? new Set()
+      this.#waiters.set(agent, waiters)
+      const leave = (): void => {
+        if (waiters.delete(waiter) && waiters.size === 0 && this.#waiters.get(agent) === waiters)
+          this.#waiters.delete(agent)
+      }
+      const refuse = (error: Error): void => {
+        leave()
+        reject(error)
+      }
+      const waiter: Waiter = {
+        takenIn: undefined,
+        early: undefined,
+        settle(result) {
+          if (result instanceof EntiaError) return refuse(result)
+          leave()
+          resolve(result)
+        },
+      }
+      waiters.add(waiter)
+      const taken = (tick: number | undefined): void => {
+        const { world } = this.#driver
+        if (tick === undefined && !isAtWork(world, agent)) return waiter.settle(answerOf(world, agent))
+        waiter.takenIn = tick ?? 0
+        const end = waiter.early?.find((each) => isEndFor(each, tick ?? 0))
+        if (end !== undefined) waiter.settle(end.result)
+      }
+      try {
+        const posted = post()
+        if (posted === undefined) taken(undefined)
+        else posted.then(taken, refuse)
+      } catch (error) {
+        refuse(error as Error)
+      }
+    })
   }
 
   #ended(agent: Entity, end: End): void {
     for (const waiter of this.#waiters.get(agent) ?? []) {
-      if (waiter.takenIn === undefined) waiter.early.push(end)
+      if (waiter.takenIn === undefined) (waiter.early ??= []).push(end)
       else if (isEndFor(end, waiter.takenIn)) waiter.settle(end.result)
     }
   }

@@ -1,5 +1,6 @@
-import { closeSync, fchmodSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, fchmodSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { makeFolder } from '../../stores/files.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 
 /** A file of JSON lines that only grows. What a crash left of a last line is cut off when it is opened. */
@@ -39,7 +40,7 @@ export class TranscriptFile {
 
 function opened(path: string): number {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(path))
     return openSync(path, 'a+', 0o600)
   } catch (error) {
     const what = `The transcript ${path} cannot be opened: ${(error as Error).message}.`

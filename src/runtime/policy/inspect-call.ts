@@ -7,7 +7,7 @@ import type { PolicyConfig } from '../../protocol/policy.ts'
 import { credentialFolders } from '../../rules/policy/credential-paths.ts'
 import { absolute } from '../../rules/policy/paths.ts'
 import { childEnvironment } from '../tools/child-environment.ts'
-import { leadsTo } from './real-paths.ts'
+import { RealPaths } from './real-paths.ts'
 import { readShellBody } from './shell-parser.ts'
 
 /** Most paths of one call that are looked for on the disk; those of a shell body come last. */
@@ -32,19 +32,19 @@ export async function inspectCall(
     ...(config.deniedPaths ?? []),
     ...(config.personalPaths ?? policyDefaults.personalPaths),
     ...(config.codePaths ?? policyDefaults.codePaths),
-    ...pathArguments(call),
   ]
-  const words = (shell?.words ?? []).flatMap((word) => word.paths)
-  const paths = new Set([
+  const listed = [
     call.cwd,
     ...credentialFolders(call.home, call.configFolder),
     ...lists.map((path) => absolute(path, call)),
-    ...words,
-  ])
-  const missing = new Set<string>()
-  const looked: (readonly [string, readonly string[]])[] = []
-  // One after the other: what is not there is not looked for again, and most paths of a body share their folders.
-  for (const path of [...paths].slice(0, maxPathsLooked)) looked.push([path, await leadsTo(path, missing)])
+  ]
+  const words = (shell?.words ?? []).flatMap((word) => word.paths)
+  const given = pathArguments(call).map((path) => absolute(path, call))
+  const paths = new Set([...listed, ...given, ...words])
+  const disk = new RealPaths({ listed, folder: call.cwd })
+  const looked = await Promise.all(
+    [...paths].slice(0, maxPathsLooked).map(async (path) => [path, await disk.leadsTo(path)] as const),
+  )
   const isConfined = config.allowedPaths !== undefined || call.channel === 'mcp'
   const absent = isConfined && shell !== undefined ? await absentTops(words) : []
   return {

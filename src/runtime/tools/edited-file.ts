@@ -1,6 +1,7 @@
-import { mkdir, open, stat } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { openInside } from '../../tools/files/confined-folder.ts'
+import { makeFolders } from '../../tools/files/make-folders.ts'
 import { Refusal } from '../../tools/files/refusal.ts'
 import { checkFile, WholeDisk } from './whole-disk.ts'
 import type { ToolSettings } from './settings.ts'
@@ -48,7 +49,7 @@ export async function readWhole(path: string, realPath: string): Promise<Buffer>
 export async function replaceFile(realPath: string, content: string | Buffer, settings: ToolSettings): Promise<void> {
   const { default: writeFileAtomic } = await import('write-file-atomic')
   const folder = dirname(realPath)
-  const madeFolder = await mkdir(folder, { recursive: true })
+  const madeFolder = await makeFolders(folder)
   await settings.backups.around({ path: realPath, content, madeFolder }, () => writeFileAtomic(realPath, content))
   const handle = await open(realPath)
   try {

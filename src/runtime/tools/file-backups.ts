@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { appendFile, lstat, mkdir, open, readdir, readFile, realpath, rm, rmdir, stat, unlink } from 'node:fs/promises'
+import { appendFile, lstat, open, readdir, readFile, realpath, rm, rmdir, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
+import { makeFolders } from '../../tools/files/make-folders.ts'
 import { makePrivateFolder } from '../config/folders.ts'
 import type { FileTimes } from './file-times.ts'
 
@@ -199,7 +200,7 @@ export class FileBackups {
         return { ...file, isDone: true }
       }
       const content = await readFile(join(folder, before as string))
-      await mkdir(dirname(path), { recursive: true })
+      await makeFolders(dirname(path))
       await this.#keep(folder, { path, content }).catch((error: unknown) => this.#warn(path, error))
       const { default: writeFileAtomic } = await import('write-file-atomic')
       const isThere = (await unlessMissing(stat(path))) !== undefined

@@ -1,6 +1,6 @@
 import { errorOutput } from '../../tools/tool-output.ts'
 import type { Tool } from '../../tools/port.ts'
-import { leadsTo } from '../policy/real-paths.ts'
+import { RealPaths } from '../policy/real-paths.ts'
 
 /**
  * A tool that gives up where a path leads elsewhere than when a policy judged its call: a link may have changed since, while
@@ -22,9 +22,9 @@ export function withJudgedPlaces(tool: Tool): Tool {
 }
 
 async function movedPath(places: Readonly<Record<string, readonly string[]>>): Promise<string | undefined> {
-  const missing = new Set<string>()
+  const disk = new RealPaths()
   for (const [path, before] of Object.entries(places)) {
-    const now = await leadsTo(path, missing)
+    const now = await disk.leadsTo(path)
     if (now.length !== before.length || now.some((place, at) => place !== before[at])) return path
   }
   return undefined

@@ -27,6 +27,9 @@ export interface FleetWorldsParts {
   readonly agentOf?: ((world: World) => Entity) | undefined
 }
 
+/** How often letters are looked at that a world has not taken yet. */
+const receivedLookMs = 50
+
 interface Following {
   readonly world: Promise<FollowedWorld>
   /** Calls that use it now. */
@@ -38,6 +41,7 @@ export class FleetWorlds {
   readonly #parts: FleetWorldsParts
   readonly #watch: TickWatch
   readonly #followed = new Map<string, Following>()
+  #isClosed = false
 
   constructor(parts: FleetWorldsParts) {
     this.#parts = parts
@@ -53,6 +57,7 @@ export class FleetWorlds {
         const input = { kind: 'message', message: userMessage(message), ...(id !== undefined && { id }) }
         await this.#post(name, input, id)
       },
+      received: () => this.#received(name),
       approvals: () => this.#use(name, (world) => world.approvals()),
       answer: (input) => this.#use(name, (world) => world.answer(input)),
       cancel: (reason) => this.#post(name, { kind: 'cancel', ...(reason !== undefined && { reason }) }),
@@ -66,9 +71,19 @@ export class FleetWorlds {
 
   /** Ends what waits here. The worlds go on. */
   async close(): Promise<void> {
+    this.#isClosed = true
     const followed = [...this.#followed.values()]
     this.#followed.clear()
     for (const { world } of followed) (await world.catch(() => undefined))?.stop()
+  }
+
+  async #received(name: string): Promise<void> {
+    const { clock, store } = this.#parts
+    while (!this.#isClosed) {
+      const world = (await store.list({ root: name })).find((each) => each.name === name)
+      if (world?.letters === undefined) return
+      await new Promise<void>((resolve) => clock.at(clock.now() + receivedLookMs, resolve))
+    }
   }
 
   async #post(name: string, input: { readonly kind: string }, id?: string): Promise<void> {

@@ -34,7 +34,7 @@ export interface NamedWorld {
   answer(approval: string, answer: boolean | { readonly approved: boolean; readonly reason?: string }): Promise<void>
   /** Ends the agent's turn. */
   cancel(reason?: string): Promise<void>
-  /** Events of this world and its sessions: here, while it is open; of a fleet, once they are committed. A slow reader loses the oldest: it gets an `events-skipped` in their place. */
+  /** Events of this world and its sessions: here, while it is open; of a fleet, a moment later. A slow reader loses the oldest: it gets an `events-skipped` in their place. */
   events(): EventStream
   /** The agent's sessions. */
   sessions(): Promise<readonly SessionInfo[]>
@@ -46,14 +46,18 @@ export interface NamedWorldParts extends Pick<NamedWorld, 'approvals' | 'cancel'
   readonly use: <T>(work: (driver: WorldDriver, agent: Entity) => T | Promise<T>) => Promise<T>
   readonly listen: (listener: (event: RunnerEvent) => void) => () => void
   readonly answer: (input: AnswerInput) => Promise<void>
+  /** Resolves once the world has taken what was sent to it before the call. @default at once: it has, when that resolves */
+  readonly received?: () => Promise<void>
 }
 
 export function namedWorld(name: string, parts: NamedWorldParts): NamedWorld {
-  const { answer, approvals, cancel, listen, message, sessions, use } = parts
+  const { answer, approvals, cancel, listen, message, received, sessions, use } = parts
+  const useLater: NamedWorldParts['use'] = (work) =>
+    received === undefined ? use(work) : received().then(() => use(work))
   return {
     name,
     ask: (said, options = {}) => asAsking(laterTurn(use, (driver, agent) => askedTurn(driver, agent, said, options))),
-    attach: () => asAsking(laterTurn(use, attachedTurn)),
+    attach: () => asAsking(laterTurn(useLater, attachedTurn)),
     message,
     approvals,
     answer: (approval, given) => {

@@ -24,6 +24,7 @@ export const capKept: Law = {
         return `${holding.size} sessions hold a slot, and there are ${maxSessions}: ${[...holding].join(', ')}`
       },
       began({ inSlot, label, path, world }) {
+        driven.delete(label)
         const sessionId = path.at(-1)
         const agent = world.entitiesWith(Ancestry)[0]
         if (!inSlot || sessionId === undefined || agent === undefined) return undefined

@@ -19,6 +19,11 @@ import { restoredEqualsSaved } from './restored-equals-saved.ts'
 import { sessionTransitionsLegal } from './session-transitions-legal.ts'
 import { textsWellFormed } from './texts-well-formed.ts'
 import { triesCounted } from './tries-counted.ts'
+import { endsOnce } from './ends-once.ts'
+import { holdersKeep } from './holders-keep.ts'
+import { lettersOnce } from './letters-once.ts'
+import { oneWriter } from './one-writer.ts'
+import { parkedWakes } from './parked-wakes.ts'
 import { writtenAhead } from './written-ahead.ts'
 
 /** What holds in every world, whatever its agents do and whatever faults strike. */
@@ -33,6 +38,11 @@ export const standardLaws: readonly Law[] = [
   rerunsKnown,
   prefixHolds,
   sessionTransitionsLegal,
+  oneWriter,
+  lettersOnce,
+  endsOnce,
+  holdersKeep,
+  parkedWakes,
   capKept,
   fifoKept,
   notifiedOnce,

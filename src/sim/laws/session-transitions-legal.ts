@@ -1,3 +1,5 @@
+import { Effect } from '../../../components/effects/effect.ts'
+import { SessionStopped } from '../../../components/sessions/ancestry.ts'
 import { SubagentSession, type SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Finding, Law } from '../law.ts'
@@ -23,11 +25,18 @@ const final = ['artifactId', 'error', 'finishedAtMs', 'finishedSequence', 'recor
 const fixed = ['correlationId', 'kind', 'mode', 'parent', 'sequence', 'sessionId'] as const
 
 export const sessionTransitionsLegal: Law = {
-  concern: { set: [SubagentSession], removed: [SubagentSession] },
+  concern: { set: [SubagentSession, SessionStopped, Effect], removed: [SubagentSession] },
   name: 'session-transitions-legal',
-  meaning: 'A session goes only where its state leads, and its end is final.',
+  meaning:
+    'A session goes only where its state leads, its end is final, and stopped for good it asks for nothing more.',
   watch() {
     const worlds = new Map<string, Map<Entity, SubagentSessionData>>()
+    const stopped = new Set<string>()
+    /** Whoever resumes the session above it takes it over, and has it go on. */
+    const isAwaited = (session: string | undefined): boolean =>
+      [...worlds.values()]
+        .flatMap((records) => [...records.values()])
+        .some(({ sessionId, status }) => sessionId === session && next[status].length > 1)
     return {
       began({ label, world }) {
         const known = worlds.get(label)
@@ -40,9 +49,15 @@ export const sessionTransitionsLegal: Law = {
           now.set(session, record)
         }
         worlds.set(label, now)
+        if (world.entitiesWith(SessionStopped).length > 0) stopped.add(label)
         return finding && `when its world was restored, ${finding}`
       },
-      ticked({ changes, label }) {
+      ticked({ changes, label, path }) {
+        const [asked] = changes.of(Effect).set
+        if (asked !== undefined && stopped.has(label) && !isAwaited(path.at(-1))) {
+          return `it was stopped, and asks for effect ${asked[0]}`
+        }
+        if (changes.of(SessionStopped).set.length > 0) stopped.add(label)
         const { removed, set } = changes.of(SubagentSession)
         const known = worlds.get(label)
         for (const [session, record] of set) {

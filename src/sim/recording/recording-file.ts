@@ -1,5 +1,5 @@
 import { misuse } from '../describe-value.ts'
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { open, readFile, rename, rm } from 'node:fs/promises'
 import { z } from 'zod'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import { EntiaError } from '../../world/entia-error.ts'
@@ -9,20 +9,45 @@ import { RecordedWorld } from '../../engine/recording/recorded-worlds.ts'
 import { type Recording, recordingOf, recordingWith } from '../../engine/recording/recording.ts'
 import { lazily } from '../../world/lazily.ts'
 import { randomUUID } from 'node:crypto'
+import type { RunFacts } from '../../inspector/reading/wire.ts'
+import { runFacts, type RunFactsDetails } from '../run-facts.ts'
+import type { SimulationResult } from '../simulate.ts'
 import { basename, dirname, join } from 'node:path'
+import { makeFolders } from '../../tools/files/make-folders.ts'
 import type { Store } from '../../stores/port.ts'
 
-/** Version of the file format. In format 1 no world notes the version of entia that recorded it. */
-const fileFormat = 2
+/**
+ * Version of the file format. In format 1 no world notes the version of entia that recorded it; in format 3 the first line may say
+ * what a simulation found.
+ */
+const fileFormat = 3
 
 const natural = lazily(() => z.number().int().nonnegative())
 
 /** First line. The root world comes first. */
 const FileHead = lazily(() =>
   z.strictObject({
-    entiaRecording: z.union([z.literal(1), z.literal(fileFormat)]),
+    entiaRecording: z.union([z.literal(1), z.literal(2), z.literal(fileFormat)]),
+    /** Of a simulation: what it found. */
+    run: z.record(z.string(), z.json()).optional(),
     root: z.string().min(1),
     worlds: z.array(z.string().min(1)).min(1),
+  }),
+)
+
+/** What a simulation found, as far as it must be there. */
+const RunHead = lazily(() =>
+  z.looseObject({
+    name: z.string(),
+    seed: z.number(),
+    atMs: z.number(),
+    laws: z.array(z.looseObject({ name: z.string(), looks: z.number() })),
+    faults: z.array(z.looseObject({ atMs: z.number(), name: z.string(), facts: z.record(z.string(), z.json()) })),
+    violation: z
+      .looseObject({ law: z.string(), message: z.string(), world: z.string(), tick: z.number(), atMs: z.number() })
+      .optional(),
+    test: z.string().optional(),
+    canShrink: z.boolean(),
   }),
 )
 
@@ -47,17 +72,37 @@ const copyAdvice = 'Nothing was loaded: use another copy of the file, or save th
  * line, if it was cut off or edited
  */
 export async function loadRecording(file: string): Promise<Recording> {
+  return (await loadRun(file)).recording
+}
+
+/** A run in a file. */
+export interface SavedRun {
+  readonly recording: Recording
+  /** What a simulation found; absent: a program made the recording. */
+  readonly run?: RunFacts | undefined
+}
+
+/** Reads a recording, or a run that `saveRun` has written. @throws as `loadRecording` */
+export async function loadRun(file: string): Promise<SavedRun> {
   const lines = new FileLines(file, await bytesOf(file))
-  const { root, worlds: names } = lines.next('the head of a recording', FileHead())
+  const { root, run, worlds: names } = lines.next('the head of a recording', FileHead())
   const worlds = names.map((name) => readWorld(lines, name))
   const { end } = lines.next('the end of the recording', FileEnd(), true)
   lines.assertOver()
   if (end.lines !== lines.count || end.sha256 !== lines.sha256) throw edited(lines, worlds)
   if (worlds[0]?.name !== root) throw lines.corrupt(1, `expected the root world '${root}' to come first`)
-  return recordingWith(
+  const recording = recordingWith(
     root,
     worlds.map(({ name, snapshot, rows }) => ({ name, snapshot, rows })),
   )
+  return run === undefined ? { recording } : { recording, run: factsIn(run, lines) }
+}
+
+/** What the page needs of it; all else is shown as it is. */
+function factsIn(run: Readonly<Record<string, unknown>>, lines: FileLines): RunFacts {
+  const { data, success } = RunHead().safeParse(run)
+  if (success) return data
+  throw lines.corrupt(1, 'what it says of the run is not what a simulation says')
 }
 
 function readWorld(lines: FileLines, name: string) {
@@ -177,6 +222,13 @@ class FileLines {
 
 const maxChunkChars = 1_000_000
 
+/** Writes a simulated run to a file, which `entia inspect` opens and `entia replay` replays. @throws `store-failed` */
+export async function saveRun(result: SimulationResult, file: string, details: RunFactsDetails = {}): Promise<void> {
+  const worlds = result.recorded()
+  const recording = recordingWith(result.world.name, worlds)
+  await writeFile(file, recording, runFacts(result, details))
+}
+
 /**
  * Saves the run of a root world and its sessions, run with `record: true`. Creates folders, and replaces the file once
  * the new one is complete.
@@ -184,16 +236,20 @@ const maxChunkChars = 1_000_000
  * `store-failed` if writing fails
  */
 export async function saveRecording(store: Store, name: string, file: string): Promise<void> {
-  const recording = await wholeRun(store, name)
+  await writeFile(file, await wholeRun(store, name))
+}
+
+/** Whole, or not at all. @throws `store-failed` */
+async function writeFile(file: string, recording: Recording, run?: RunFacts): Promise<void> {
   const folder = dirname(file)
   const draft = join(folder, `.${basename(file)}.${randomUUID()}`)
   try {
-    await mkdir(folder, { recursive: true })
-    await write(draft, recording)
+    await makeFolders(folder)
+    await write(draft, recording, run)
     await rename(draft, file)
   } catch (error) {
     await rm(draft, { force: true }).catch(() => undefined)
-    const what = `The recording of '${name}' cannot be written to ${file}: ${thrownMessage(error)}`
+    const what = `The recording of '${recording.root}' cannot be written to ${file}: ${thrownMessage(error)}`
     const how = 'Check the path, its rights and the room on the disk.'
     throw new EntiaError('store-failed', `${what}. ${how}`, { file }, { cause: error })
   }
@@ -222,11 +278,11 @@ function assertRecorded(recorded: RecordedWorld, root: string): void {
   }
 }
 
-async function write(file: string, recording: Recording): Promise<void> {
+async function write(file: string, recording: Recording, run: RunFacts | undefined): Promise<void> {
   const handle = await open(file, 'wx')
   try {
     let chunk = ''
-    for (const line of textOf(recording)) {
+    for (const line of textOf(recording, run)) {
       chunk += `${line}\n`
       if (chunk.length < maxChunkChars) continue
       await handle.writeFile(chunk)
@@ -239,10 +295,10 @@ async function write(file: string, recording: Recording): Promise<void> {
   }
 }
 
-function* textOf(recording: Recording): Generator<string> {
+function* textOf(recording: Recording, run: RunFacts | undefined): Generator<string> {
   const hash = new LinesHash()
   let lines = 0
-  for (const line of linesOf(recording)) {
+  for (const line of linesOf(recording, run)) {
     const text = JSON.stringify(line)
     hash.add(text)
     lines++
@@ -251,8 +307,14 @@ function* textOf(recording: Recording): Generator<string> {
   yield JSON.stringify({ end: { lines, sha256: hash.end() } })
 }
 
-function* linesOf({ root, worlds }: Recording): Generator<object> {
-  yield { entiaRecording: fileFormat, root, worlds: worlds.map(({ name }) => name) }
+function* linesOf({ root, worlds }: Recording, run: RunFacts | undefined): Generator<object> {
+  // Without facts of a run, earlier versions read the file as well.
+  yield {
+    entiaRecording: run === undefined ? 2 : fileFormat,
+    ...(run !== undefined && { run }),
+    root,
+    worlds: worlds.map(({ name }) => name),
+  }
   for (const { name, snapshot, rows } of worlds) {
     yield { world: name, tick: snapshot.tick, snapshot: snapshot.lines.length, rows: rows.length }
     for (const line of snapshot.lines) yield { line }

@@ -62,7 +62,7 @@ export class ReplayedRun {
     })
   }
 
-  host(options: HostOptions, seams: Required<Omit<HostSeams, 'fleet'>>, work: SimulatedWork): Host {
+  host(options: HostOptions, seams: Required<Omit<HostSeams, 'committing' | 'fleet'>>, work: SimulatedWork): Host {
     const { world } = this.#parts
     const recall: Recall = (driven, effect) => this.#recall(driven, effect, options)
     return recordedHost(options, this.#paced(seams), { answers: this.#answers, recall, work, world })
@@ -81,7 +81,7 @@ export class ReplayedRun {
     return cutOff !== undefined
   }
 
-  #paced(seams: Required<Omit<HostSeams, 'fleet'>>): HostSeams {
+  #paced(seams: Required<Omit<HostSeams, 'committing' | 'fleet'>>): HostSeams {
     const pace = this.#pace
     return {
       ...seams,

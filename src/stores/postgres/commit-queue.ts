@@ -19,6 +19,8 @@ export interface HeldWorld {
   readonly place: string
   readonly name: string
   readonly epoch: number
+  /** By Postgres's clock. */
+  readonly wasDueMs: number | undefined
   readonly record: boolean
   /** How many statements have changed it. */
   commits: number
@@ -256,9 +258,9 @@ function add(drafts: Map<HeldWorld, Draft>, world: HeldWorld, batch: CheckedBatc
   draft.isBusy = isBusy
   for (const row of rows) draft.rows.push(row)
   if (snapshot === undefined) return
-  // Of earlier ones in this statement, a recording keeps the first that there ever was.
-  const kept = draft.snapshots.filter(({ tick }) => tick === head.oldestSnapshot && tick < snapshot.tick)
-  draft.snapshots = [...kept, snapshot]
+  draft.snapshots = world.record
+    ? [...draft.snapshots.filter(({ tick }) => tick < snapshot.tick), snapshot]
+    : [snapshot]
   if (!world.record) draft.rows = draft.rows.filter(({ tick }) => tick > snapshot.tick)
 }
 
@@ -278,7 +280,7 @@ function changeOf(world: HeldWorld, { head, isBusy, rows, sent, snapshots, taken
     dropped:
       newest === undefined || head === undefined
         ? undefined
-        : { after: world.record ? head.oldestSnapshot : -1, before: newest, rowsTo: world.record ? -1 : newest },
+        : { after: world.record ? newest : -1, before: newest, rowsTo: world.record ? -1 : newest },
     taken,
     sent,
   }

@@ -262,7 +262,8 @@ class CommitText {
     ]
     // What is taken goes first: it gives its id free.
     const conditions = [`(${mayBeSent.join(' OR ')})`, ...(takes ? ['(SELECT count(*) FROM taken) >= 0'] : [])]
-    this.#add(isFromWorlds ? 'sent' : 'mail', () => [
+    const kinds = [...(isFromWorlds ? ['sent'] : []), ...(letters.length > 0 ? ['mail'] : [])]
+    this.#add(kinds.join('-'), () => [
       `sent AS (
         INSERT INTO ${this.#schema}.mail (place, root, name, dedup, body)
         SELECT b.place, b.root, b.name, b.dedup, ${this.#body()}

@@ -11,6 +11,8 @@ export interface ConnectionsOptions {
   readonly place: string
   readonly maxConnections: number
   readonly retryMs: number
+  /** A process that hangs in a transaction keeps others from what it has locked for no longer. */
+  readonly idleInTransactionMs: number
   /** Prepares the database once, before anything else is done in it. */
   readonly prepare: (client: SqlClient) => Promise<void>
 }
@@ -20,7 +22,7 @@ export interface Statement {
   readonly name?: string
   readonly text: string
   readonly values: readonly unknown[]
-  /** For how long an answer is waited for. @default without end */
+  /** For how long an answer is waited for. @default nearly as long as for a connection, so that it is asked for again */
   readonly answerMs?: number
 }
 
@@ -30,6 +32,8 @@ export type Dedicated = Pick<Client, 'end' | 'on' | 'query'>
 /** A server that takes a connection and says nothing is waited for no longer than a lost one, and for a second in any case. */
 const longestConnectMs = 10_000
 const shortestConnectMs = 1_000
+const answerPart = 0.8
+const shortestAnswerMs = 1_000
 const firstPauseMs = 10
 const longestPauseMs = 1_000
 
@@ -48,12 +52,12 @@ export class Connections {
 
   /** Runs a statement, again where its connection is lost: it has to be one that may be run twice. */
   async run(statement: Statement): Promise<readonly SqlRow[]> {
-    return this.patiently(async () => query(await this.#client('others'), statement))
+    return this.patiently(() => this.#query('others', statement))
   }
 
   /** The same on the connection that writes, which does one thing after the other. */
   async write(statement: Statement): Promise<readonly SqlRow[]> {
-    return this.patiently(async () => query(await this.#client('writer'), statement))
+    return this.patiently(() => this.#query('writer', statement))
   }
 
   /** Does several things in one transaction, again where it is lost: they have to be such that may be done twice. */
@@ -100,6 +104,12 @@ export class Connections {
     await Promise.all([pools?.writer.end(), pools?.others.end()])
   }
 
+  async #query(which: 'others' | 'writer', statement: Statement): Promise<readonly SqlRow[]> {
+    // A network that is cut without a word to either end is not noticed by the system for a quarter of an hour.
+    const answerMs = Math.max(shortestAnswerMs, answerPart * this.#options.retryMs)
+    return query(await this.#client(which), { answerMs, ...statement })
+  }
+
   async #transaction<T>(act: (client: SqlClient) => Promise<T>): Promise<T> {
     const client = await this.#client('others')
     let failure: Error | undefined
@@ -135,7 +145,13 @@ export class Connections {
     const { Pool } = await driver()
     const { maxConnections, prepare } = this.#options
     const pool = (max: number, idleTimeoutMillis: number): Pool => {
-      const made = new Pool({ ...this.#config(), max, idleTimeoutMillis, allowExitOnIdle: true, onConnect: prepared })
+      const made = new Pool({
+        ...this.#config(),
+        max,
+        idleTimeoutMillis,
+        allowExitOnIdle: true,
+        onConnect: this.#prepared,
+      })
       made.on('error', ignore)
       return made
     }
@@ -169,6 +185,15 @@ export class Connections {
     }
   }
 
+  /** Plans that fit any number of rows: rows are searched by their keys. The pool waits for it, which its types do not say. */
+  readonly #prepared: (client: ClientBase) => unknown = async (client) => {
+    client.on('error', ignore)
+    const { idleInTransactionMs } = this.#options
+    await client.query(
+      `SET plan_cache_mode = force_generic_plan; SET jit = off; SET idle_in_transaction_session_timeout = ${idleInTransactionMs}`,
+    )
+  }
+
   #unreachable(error: unknown): EntiaError {
     const { retryMs } = this.#options
     const cause = error instanceof Error ? error.message : String(error)
@@ -182,7 +207,17 @@ export class Connections {
   }
 }
 
-async function query(client: PoolClient, statement: Statement): Promise<readonly SqlRow[]> {
+/** Keeps the process until something has settled, as connections that only end do not. */
+export async function keptUntil<T>(settled: Promise<T>): Promise<T> {
+  const stay = setInterval(() => undefined, longestConnectMs)
+  try {
+    return await settled
+  } finally {
+    clearInterval(stay)
+  }
+}
+
+async function query(client: PoolClient, statement: Required<Omit<Statement, 'name'>> & Statement) {
   const { answerMs, name, text, values } = statement
   let failure: Error | undefined
   let isLate = false
@@ -191,7 +226,7 @@ async function query(client: PoolClient, statement: Statement): Promise<readonly
     isLate = true
     client.release(new Error('Connection terminated: no answer'))
   }
-  const timer = answerMs === undefined ? undefined : globalThis.setTimeout(end, answerMs)
+  const timer = globalThis.setTimeout(end, answerMs)
   try {
     const { rows } = await client.query<SqlRow>({ ...(name !== undefined && { name }), text, values: [...values] })
     return rows
@@ -202,12 +237,6 @@ async function query(client: PoolClient, statement: Statement): Promise<readonly
     clearTimeout(timer)
     if (!isLate) client.release(failure)
   }
-}
-
-/** Plans that fit any number of rows: rows are searched by their keys. The pool waits for it, which its types do not say. */
-const prepared: (client: ClientBase) => unknown = async (client) => {
-  client.on('error', ignore)
-  await client.query('SET plan_cache_mode = force_generic_plan; SET jit = off')
 }
 
 /** The query under way fails with it. */

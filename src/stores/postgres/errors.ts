@@ -1,7 +1,7 @@
 import { EntiaError } from '../../world/entia-error.ts'
 
-/** Ends of connections and of servers, serialization and deadlocks: nothing is wrong with what was asked. */
-const passing = /^(?:08...|40001|40P01|53300|55P03|57P0[1-5])$/
+/** Ends of connections, of servers and of transactions that hung, serialization and deadlocks: nothing is wrong with what was asked. */
+const passing = /^(?:08...|25P03|40001|40P01|53300|55P03|57P0[1-5])$/
 
 /** Whether the same may succeed later. Whether it was done is not known. */
 export function isPassing(error: unknown): boolean {
@@ -10,6 +10,17 @@ export function isPassing(error: unknown): boolean {
   if (state !== undefined) return passing.test(state)
   // Of the driver and of the sockets below it, which have no codes in common.
   return 'syscall' in error || /connection (?:error|terminated|timeout)|timeout e/i.test(error.message)
+}
+
+/** User, rights, database, schema, tables, columns, functions: no later try finds them otherwise, until somebody mends them. */
+const lasting = /^(?:28|3D|3F|42)/
+
+/** Whether what the store throws is the same at each later try. */
+export function isLasting(error: unknown): boolean {
+  if (!(error instanceof EntiaError)) return false
+  const { code, details } = error
+  const { state } = details
+  return code === 'config-invalid' || code === 'newer-version' || (typeof state === 'string' && lasting.test(state))
 }
 
 /** The five characters by which Postgres names an error. */

@@ -2,7 +2,7 @@ import { EntiaError } from '../../world/entia-error.ts'
 import { checkedBatch } from '../check-arguments.ts'
 import type { LockOwner } from '../lock-owner.ts'
 import { fencedError } from '../order.ts'
-import type { Letter, SharedBatch, SharedJournal, StoredWorld } from '../port.ts'
+import type { FirstSnapshot, Letter, SharedBatch, SharedJournal, StoredWorld } from '../port.ts'
 import type { CommitQueue, HeldWorld } from './commit-queue.ts'
 import type { WorldPlace } from './place.ts'
 import type { Part, StoredWorlds } from './stored-world.ts'
@@ -13,6 +13,8 @@ export interface PostgresJournalParts {
   readonly owner: LockOwner
   readonly commits: CommitQueue
   readonly worlds: StoredWorlds
+  /** Writes another world of its root, as its holder. */
+  readonly place: (first: FirstSnapshot) => Promise<boolean>
   /** Gives the world free. */
   readonly park: (held: HeldWorld, wakeAtMs: number | undefined) => Promise<void>
   readonly onClosed: () => void
@@ -22,6 +24,8 @@ export interface PostgresJournalParts {
 export class PostgresJournal implements SharedJournal {
   readonly name: string
   readonly epoch: number
+  readonly openedAtTick: number | undefined
+  readonly wasDueMs: number | undefined
   readonly owner: LockOwner
   readonly lost: undefined
   readonly #parts: PostgresJournalParts
@@ -30,6 +34,8 @@ export class PostgresJournal implements SharedJournal {
   constructor(parts: PostgresJournalParts) {
     this.name = parts.held.name
     this.epoch = parts.held.epoch
+    this.openedAtTick = parts.held.head?.tick
+    this.wasDueMs = parts.held.wasDueMs
     this.owner = parts.owner
     this.#parts = parts
   }
@@ -55,6 +61,12 @@ export class PostgresJournal implements SharedJournal {
     await this.#settled()
     const { at, worlds } = this.#parts
     return worlds.letters(this.name, at, this.epoch, limit)
+  }
+
+  async place(first: FirstSnapshot): Promise<boolean> {
+    await this.#settled()
+    // What is sent again after a lost answer finds the world there.
+    return this.#parts.place({ ...first, lines: [...first.lines] })
   }
 
   close({ wakeAtMs }: { readonly wakeAtMs?: number | undefined } = {}): Promise<void> {

@@ -2,13 +2,15 @@ import { clearTimeout, setTimeout } from 'node:timers'
 import type { Connections } from './connections.ts'
 import { nameOf } from './place.ts'
 import type { Presence } from './presence.ts'
-import { lineNews } from './session-line.ts'
 
 export interface LetterWatchOptions {
   readonly schema: string
   readonly channel: string
   readonly pollMs: number
 }
+
+/** Keys of worlds are hexadecimal digits in groups. */
+const isKeys = (payload: string): boolean => payload.includes('-')
 
 type Hear = (root: string, world: string) => void
 
@@ -21,7 +23,7 @@ export class LetterWatch {
   readonly #presence: Presence
   readonly #options: LetterWatchOptions
   readonly #listeners = new Set<Hear>()
-  readonly #lineListeners = new Set<() => void>()
+  readonly #newsListeners = new Map<string, Set<() => void>>()
   #places = new Set<string>()
   #isLooking = false
   #timer: NodeJS.Timeout | undefined
@@ -46,17 +48,20 @@ export class LetterWatch {
     return () => void this.#listeners.delete(listener)
   }
 
-  onLine(hear: () => void): () => void {
+  /** Calls a listener at news that are not of letters. */
+  onNews(news: string, hear: () => void): () => void {
+    const listeners = this.#newsListeners.get(news) ?? new Set()
+    this.#newsListeners.set(news, listeners)
     const listener = (): void => hear()
-    this.#lineListeners.add(listener)
+    listeners.add(listener)
     void this.#presence.listen(this.#options.channel).catch(() => undefined)
-    return () => void this.#lineListeners.delete(listener)
+    return () => void listeners.delete(listener)
   }
 
-  /** @param payload keys of worlds, or that somebody may get a slot */
+  /** @param payload keys of worlds, or a word */
   news(payload: string): void {
-    if (payload === lineNews) {
-      for (const hear of this.#lineListeners) hear()
+    if (!isKeys(payload)) {
+      for (const hear of this.#newsListeners.get(payload) ?? []) hear()
       return
     }
     if (this.#listeners.size === 0) return
@@ -126,8 +131,9 @@ export class LetterWatch {
   }
 
   #tell(rows: readonly Readonly<Record<string, unknown>>[]): void {
-    for (const { name, root } of rows) {
-      for (const hear of this.#listeners) hear(nameOf(root), nameOf(name))
+    for (const row of rows) {
+      const [root, name] = [nameOf(row['root']), nameOf(row['name'])]
+      for (const hear of this.#listeners) hear(root, name)
     }
   }
 }

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { decodeName, encodeName } from '../file-name.ts'
+import { pack } from './packed.ts'
+import type { Placement } from './port.ts'
 
 /** A world as the tables name it. */
 export interface WorldPlace {
@@ -10,7 +12,17 @@ export interface WorldPlace {
 }
 
 export function placeOf(world: string, root: string = world): WorldPlace {
-  return { world: encodeName(world), root: encodeName(root), place: keyOf(encodeName(root), encodeName(world)) }
+  const inTables = encodeName(root)
+  const name = world === root ? inTables : encodeName(world)
+  return { world: name, root: inTables, place: keyOf(inTables, name) }
+}
+
+/** A world with its first snapshot, as `place_world` takes it. */
+export function placedWorld({ isBusy, lines, root, tick, world }: Placement): readonly unknown[] {
+  const at = placeOf(world, root)
+  const texts = [...lines]
+  const { body, bytes } = pack(texts.map((line) => `${line}\n`).join(''))
+  return [at.place, at.root, at.world, tick, isBusy, texts.length, bytes, body]
 }
 
 /** The key of a text or a transcript of a root, or of one letter of many. */
@@ -23,11 +35,14 @@ export function keyOf(...names: readonly string[]): string {
   const hash = createHash('sha256')
   for (const name of names) hash.update(`${name.length}:${name}`)
   const digits = hash.digest('hex')
-  return [8, 12, 16, 20, 32].map((end, index) => digits.slice([0, 8, 12, 16, 20][index], end)).join('-')
+  const part = (from: number, to: number): string => digits.slice(from, to)
+  return `${part(0, 8)}-${part(8, 12)}-${part(12, 16)}-${part(16, 20)}-${part(20, 32)}`
 }
 
 export function nameOf(encoded: unknown): string {
-  return decodeName(String(encoded)) ?? ''
+  const text = String(encoded)
+  // Most names of sessions are written as they are.
+  return text.includes('%') ? (decodeName(text) ?? '') : text
 }
 
 /** Text that was kept as bytes, since it may hold NUL. */
@@ -38,4 +53,10 @@ export function textIn(bytes: unknown): string {
 /** The hash of a name, as a number that Postgres locks by. */
 export function lockClassOf(name: string): number {
   return createHash('sha256').update(`entia:${name}`).digest().readInt32BE(0)
+}
+
+/** A database, without user and password. */
+export function nameOfDatabase(database: string): string {
+  const { host, pathname } = new URL(database)
+  return `Postgres ${host}${decodeURIComponent(pathname)}`
 }

@@ -14,26 +14,42 @@ import { lockedError, lockOwner } from '../lock-owner.ts'
 import type {
   JournalRow,
   Post,
+  ListOptions,
   ReadOptions,
+  RowsOptions,
   SharedJournal,
   SharedOpenOptions,
   StoredWorld,
+  Streams,
   TranscriptHit,
   TranscriptLine,
   WorldInfo,
+  WorldName,
 } from '../port.ts'
 import { searchWords } from '../search-words.ts'
 import { CommitQueue } from './commit-queue.ts'
-import { Connections } from './connections.ts'
+import { Connections, keptUntil } from './connections.ts'
 import { PostgresJournal } from './journal.ts'
 import { LetterWatch } from './letter-watch.ts'
 import { Parking } from './parking.ts'
-import { keyIn, keyOf, lockClassOf, placeOf, textIn } from './place.ts'
-import type { DueWorld, FleetTotals, Placement, PostgresStore, SessionLine, SqlClient, WorkerInfo } from './port.ts'
+import { keyIn, keyOf, lockClassOf, nameOfDatabase, placeOf, textIn } from './place.ts'
+import { peerNews, PeersTable } from './peers.ts'
+import type {
+  DueWorld,
+  FleetTotals,
+  Holding,
+  Peers,
+  Placement,
+  PostgresStore,
+  SessionLine,
+  SqlClient,
+  WorkerInfo,
+} from './port.ts'
 import { Presence } from './presence.ts'
 import { prepareSchema } from './schema.ts'
-import { SessionLineTable } from './session-line.ts'
+import { lineNews, SessionLineTable } from './session-line.ts'
 import { StoredWorlds } from './stored-world.ts'
+import { StreamsTable } from './streams.ts'
 import { TranscriptsTable } from './transcripts.ts'
 import { WorldsTable } from './worlds-table.ts'
 
@@ -50,6 +66,8 @@ export interface PostgresPlace {
 /** Worlds in a Postgres database, held by workers on many machines. */
 export class PostgresWorlds implements PostgresStore {
   readonly line: SessionLine
+  readonly peers: Peers
+  readonly streams: Streams
   readonly #schema: string
   readonly #connections: Connections
   readonly #commits: CommitQueue
@@ -76,18 +94,26 @@ export class PostgresWorlds implements PostgresStore {
       place,
       maxConnections,
       retryMs,
+      idleInTransactionMs: leaseMs,
       prepare: (client) => prepareSchema(client, { schema, name, place, lockClass }),
     })
     this.#presence = new Presence(
       this.#connections,
-      { schema, lockClass, leaseMs, note },
+      { schema, lockClass, leaseMs, note, entered: `pg_notify('${channel}', '${peerNews}')` },
       (payload) => this.#watch.news(payload),
       () => void this.#watch.look(),
     )
     this.#watch = new LetterWatch(this.#connections, this.#presence, { schema, channel, pollMs })
     this.#commits = new CommitQueue(this.#connections, () => ({ schema, channel, worker: this.#presence.worker }))
-    this.#table = new WorldsTable(this.#connections, schema, lockClass)
-    this.line = new SessionLineTable(this.#connections, { schema, channel, worker: () => this.enter() })
+    this.#table = new WorldsTable(this.#connections, schema, lockClass, leaseMs)
+    const worker = (): Promise<number> => this.enter()
+    const onNews = (news: string) => (hear: () => void) => {
+      this.#assertOpen()
+      return this.#watch.onNews(news, hear)
+    }
+    this.line = new SessionLineTable(this.#connections, { schema, channel, worker, onNews: onNews(lineNews) })
+    this.peers = new PeersTable(this.#connections, { schema, channel, lockClass, worker, onNews: onNews(peerNews) })
+    this.streams = new StreamsTable(this.#connections, schema)
     this.#parking = new Parking((worlds) => this.#table.park(worlds))
     this.#worlds = new StoredWorlds(this.#connections, schema)
     this.#transcripts = new TranscriptsTable(this.#connections, schema)
@@ -105,36 +131,30 @@ export class PostgresWorlds implements PostgresStore {
       const { owner: other } = await before
       throw lockedError(world, other, this.#connections.place)
     }
-    const journal = this.#takeOver(before, async () => {
+    const take = async (): Promise<PostgresJournal> => {
       const worker = await this.#presence.enter()
-      const { commits, epoch, head, id, isBusy } = await this.#table.take(at, owner, worker, seize)
-      const held = {
-        id,
-        place: at.place,
-        name: world,
-        epoch,
-        record,
-        commits,
-        head,
-        isBusy,
-        isFenced: false,
-        isUncertain: false,
-      }
+      const taken = await this.#table.take(at, owner, worker, seize)
+      const { clockOffsetMs } = this.#presence
+      // An instant of its own stays as it is.
+      const wasDueMs = taken.wasDueMs && taken.wasDueMs - clockOffsetMs
+      const held = { ...taken, wasDueMs, place: at.place, name: world, record, isFenced: false, isUncertain: false }
       return new PostgresJournal({
         held,
         at,
         owner,
         commits: this.#commits,
         worlds: this.#worlds,
-        park: ({ epoch: own }, wakeAtMs) =>
-          this.#parking.add({
-            id,
-            epoch: own,
-            wakeAtMs: wakeAtMs === undefined ? undefined : wakeAtMs + this.#presence.clockOffsetMs,
-          }),
+        place: (first) =>
+          this.#connections.repeatable((client) => this.place({ ...first, root }, client, { ...taken, world })),
+        park: ({ epoch }, wakeAtMs) => {
+          const dueMs = wakeAtMs === undefined ? undefined : wakeAtMs + this.#presence.clockOffsetMs
+          return this.#parking.add({ id: taken.id, epoch, wakeAtMs: dueMs })
+        },
         onClosed: () => this.#forget(at.place, journal),
       })
-    })
+    }
+    // One world is taken at a time: who seizes it waits until its earlier holder here has it.
+    const journal = before === undefined ? take() : before.then(take, take)
     this.#open.set(at.place, journal)
     journal.catch(() => this.#forget(at.place, journal))
     return this.#during(journal)
@@ -159,26 +179,22 @@ export class PostgresWorlds implements PostgresStore {
     })
   }
 
-  rows(
-    world: string,
-    { after, root = world }: { readonly after: number; readonly root?: string },
-  ): Promise<readonly JournalRow[] | undefined> {
+  rows(world: string, { after, root = world, to = Infinity }: RowsOptions): Promise<readonly JournalRow[] | undefined> {
     return this.#call(async () => {
       assertName(world)
       assertName(root)
       assertWhole('A tick to read behind', after, 0)
+      if (to !== Infinity) assertWhole('A tick to read to', to, 0)
       await this.#commits.settled()
-      return this.#worlds.rows(placeOf(world, root), after)
+      return this.#worlds.rows(placeOf(world, root), after, to)
     })
   }
 
-  ticks(
-    worlds: readonly { readonly world: string; readonly root?: string }[],
-  ): Promise<readonly (number | undefined)[]> {
+  ticks(worlds: readonly WorldName[]): Promise<readonly (number | undefined)[]> {
     return this.#call(async () => this.#worlds.ticks(worlds.map(({ root, world }) => placeOf(world, root))))
   }
 
-  list({ root }: { readonly root?: string | undefined } = {}): Promise<readonly WorldInfo[]> {
+  list({ root }: ListOptions = {}): Promise<readonly WorldInfo[]> {
     return this.#call(async () => {
       if (root !== undefined) assertName(root)
       await this.#commits.settled()
@@ -204,11 +220,6 @@ export class PostgresWorlds implements PostgresStore {
 
   totals(): Promise<FleetTotals> {
     return this.#call(() => this.#table.totals())
-  }
-
-  onLine(hear: () => void): () => void {
-    this.#assertOpen()
-    return this.#watch.onLine(hear)
   }
 
   putText(root: string, key: string, text: string): Promise<void> {
@@ -290,12 +301,12 @@ export class PostgresWorlds implements PostgresStore {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close()
+    this.#closing ??= keptUntil(this.#close())
     return this.#closing
   }
 
-  enter(): Promise<number> {
-    return this.#call(async () => this.#presence.enter())
+  enter(can?: string): Promise<number> {
+    return this.#call(async () => this.#presence.enter(can))
   }
 
   workers(): Promise<readonly WorkerInfo[]> {
@@ -303,21 +314,24 @@ export class PostgresWorlds implements PostgresStore {
   }
 
   sweep(): Promise<readonly number[]> {
-    return this.#call(async () => this.#table.sweep())
-  }
-
-  due(limit: number, kinds?: readonly string[]): Promise<readonly DueWorld[]> {
     return this.#call(async () => {
-      assertWhole('The limit of store.due', limit, 1)
-      return this.#table.due(limit, kinds)
+      await this.#table.freeBesides(this.#presence.worker, this.#open)
+      return this.#table.sweep()
     })
   }
 
-  hold(world: string, { reason, root, seize = false }: Parameters<PostgresStore['hold']>[1]): Promise<void> {
+  due(limit: number, options: Parameters<PostgresStore['due']>[1] = {}): Promise<readonly DueWorld[]> {
+    return this.#call(async () => {
+      assertWhole('The limit of store.due', limit, 1)
+      return this.#table.due(limit, options)
+    })
+  }
+
+  hold(world: string, options: Parameters<PostgresStore['hold']>[1]): Promise<boolean> {
     return this.#call(async () => {
       assertName(world)
-      assertWellFormed('text', reason)
-      await this.#table.hold(world, root, reason, seize)
+      assertWellFormed('text', options.reason)
+      return this.#table.hold(world, options)
     })
   }
 
@@ -332,13 +346,14 @@ export class PostgresWorlds implements PostgresStore {
     return this.#call(async () => this.#connections.transaction(act))
   }
 
-  async place(placement: Placement, client: SqlClient): Promise<boolean> {
+  async place(placement: Placement, client: SqlClient, by?: Holding): Promise<boolean> {
     assertName(placement.world)
     assertName(placement.root)
     assertWhole('The tick of a snapshot', placement.tick, 0)
     const { isBusy, lines, tick, world } = placement
     const { snapshot } = checkedBatch({ snapshot: { tick, lines }, isBusy }, world, false)
     this.#assertOpen()
+    if (by !== undefined) await this.#worlds.assertHeld(by, placement.root, client)
     return this.#table.place({ ...placement, lines: snapshot?.lines ?? [] }, client)
   }
 
@@ -354,11 +369,6 @@ export class PostgresWorlds implements PostgresStore {
     await this.#presence.close()
     await this.#connections.close()
     for (const one of closed) if (one.status === 'rejected') throw one.reason
-  }
-
-  /** One world is taken at a time: who seizes it waits until its earlier holder here has it. */
-  #takeOver(before: Promise<unknown> | undefined, take: () => Promise<PostgresJournal>): Promise<PostgresJournal> {
-    return before === undefined ? take() : before.then(take, take)
   }
 
   #forget(place: string, journal: Promise<PostgresJournal>): void {
@@ -387,10 +397,4 @@ export class PostgresWorlds implements PostgresStore {
     call.then(forget, forget)
     return call
   }
-}
-
-/** Without user and password. */
-function nameOfDatabase(database: string): string {
-  const { host, pathname } = new URL(database)
-  return `Postgres ${host}${decodeURIComponent(pathname)}`
 }

@@ -7,12 +7,16 @@ export interface PresenceOptions {
   readonly lockClass: number
   readonly leaseMs: number
   readonly note: string
+  /** Notifies the others that a worker has come, as SQL. */
+  readonly entered: string
 }
 
 /** It says that it lives so many times within its lease. */
 const beatsPerLease = 5
 /** A world whose holder has lived so long with it has no strikes. */
 const strikesLastMs = 60_000
+/** Until it has its lock again it tries so soon, then after twice as long each time. */
+const lockAgainMs = 25
 /** A clock that differs by less is not corrected: an answer takes its time too. */
 const leastOffsetMs = 1_000
 
@@ -29,11 +33,18 @@ export class Presence {
   #entering: Promise<number> | undefined
   #connecting: Promise<void> | undefined
   #client: Dedicated | undefined
+  /** The one that listens. */
+  #hearing: Dedicated | undefined
   #worker: number | undefined
+  /** The query under way on its connection, which does one after the other. */
+  #asking: Promise<unknown> = Promise.resolve()
+  #can: Buffer | null = null
+  /** Its row has what it can, which may be long. */
+  #hasSaid = false
   #hasLock = false
   #isClosed = false
+  #lockAgainMs = lockAgainMs / 2
   #timer: NodeJS.Timeout | undefined
-  #strikesTakenBackAt = 0
   /** What Postgres's clock is ahead of ours. */
   clockOffsetMs = 0
 
@@ -55,8 +66,9 @@ export class Presence {
     return this.#worker
   }
 
-  /** Resolves with the id of this worker, once it has its lock. */
-  enter(): Promise<number> {
+  /** Resolves with the id of this worker, once it has its lock. @param can what it says of itself, once */
+  enter(can?: string): Promise<number> {
+    if (can !== undefined) this.#can = Buffer.from(can)
     this.#entering ??= this.#enter().catch((error: unknown) => {
       // The next call tries again.
       this.#entering = undefined
@@ -68,7 +80,7 @@ export class Presence {
   /** Resolves once news of this channel is heard. */
   async listen(channel: string): Promise<void> {
     this.#channel = channel
-    await this.#connected()
+    if (this.#hearing === undefined || this.#hearing !== this.#client) await this.#connected()
   }
 
   async close(): Promise<void> {
@@ -98,13 +110,15 @@ export class Presence {
   /** The row is seen by others once the lock is there. */
   async #enroll(): Promise<number> {
     await this.#connected()
-    const { leaseMs, lockClass, note, schema } = this.#options
+    const { entered, leaseMs, lockClass, note, schema } = this.#options
+    const can = this.#can
     const { rows } = await this.#asked(
       `WITH me AS (
-        INSERT INTO ${schema}.workers (lease_ms, pid, host, note) VALUES ($1, $2, $3, $4) RETURNING id
-      ) SELECT id, pg_advisory_lock($5, id) FROM me`,
-      [leaseMs, process.pid, hostname(), Buffer.from(note), lockClass],
+        INSERT INTO ${schema}.workers (lease_ms, pid, host, note, can) VALUES ($1, $2, $3, $4, $5) RETURNING id
+      ) SELECT id, pg_advisory_lock($6, id), ${entered} FROM me`,
+      [leaseMs, process.pid, hostname(), Buffer.from(note), can, lockClass],
     )
+    this.#hasSaid = can !== null
     this.#hasLock = true
     return Number(rows[0]?.['id'])
   }
@@ -130,14 +144,19 @@ export class Presence {
       this.#client = client
     }
     if (this.#channel === undefined) return
-    await client.query(`LISTEN ${this.#channel}`)
+    await this.#asked(`LISTEN ${this.#channel}`, [])
+    this.#hearing = client
     this.#onListening()
   }
 
   #beatLater(): void {
     if (this.#isClosed) return
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => void this.#beat(), this.#options.leaseMs / beatsPerLease).unref()
+    const beatMs = this.#options.leaseMs / beatsPerLease
+    // Who asks whether it lives has its lock for that moment. Others think that it is dead until it has it.
+    const isThoughtDead = this.#client !== undefined && this.#worker !== undefined && !this.#hasLock
+    this.#lockAgainMs = isThoughtDead ? Math.min(2 * this.#lockAgainMs, beatMs) : lockAgainMs / 2
+    this.#timer = setTimeout(() => void this.#beat(), isThoughtDead ? this.#lockAgainMs : beatMs).unref()
   }
 
   async #beat(): Promise<void> {
@@ -151,37 +170,47 @@ export class Presence {
     }
   }
 
-  /** Enters a worker again that was thought dead, so that it is not so a second time. */
+  /**
+   * Enters a worker again that was thought dead, so that it is not so a second time, and takes back the strikes of that; and all
+   * strikes of worlds that it has held for long. What it can goes along where its row lacks that.
+   */
   async #sayAlive(worker: number): Promise<void> {
     const { leaseMs, lockClass, note, schema } = this.#options
+    const can = this.#hasSaid ? null : this.#can
     const sentAt = Date.now()
     const { rows } = await this.#asked(
       `WITH me AS (
-        INSERT INTO ${schema}.workers (id, lease_ms, pid, host, note) VALUES ($1, $2, $3, $4, $5)
-        ON CONFLICT (id) DO UPDATE SET seen = clock_timestamp() RETURNING id
-      ) SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now,
-          ${this.#hasLock ? 'true' : 'pg_try_advisory_lock($6, id)'} AS has_lock FROM me`,
-      [worker, leaseMs, process.pid, hostname(), Buffer.from(note), ...(this.#hasLock ? [] : [lockClass])],
+        INSERT INTO ${schema}.workers AS w (id, lease_ms, pid, host, note, can) VALUES ($1, $2, $3, $4, $5, $6)
+        ON CONFLICT (id) DO UPDATE SET seen = clock_timestamp(), can = coalesce(excluded.can, w.can)
+        RETURNING id, can IS NOT NULL AS has_said
+      ), struck AS MATERIALIZED (
+        SELECT id, worker = $1 AND since < clock_timestamp() - make_interval(secs => ${strikesLastMs / 1_000}) AS lives
+        FROM ${schema}.worlds WHERE strikes <> '{}' AND ($1 = ANY(strikes) OR worker = $1) FOR UPDATE SKIP LOCKED
+      ), taken_back AS (
+        UPDATE ${schema}.worlds AS w SET strikes = CASE WHEN s.lives THEN '{}' ELSE array_remove(w.strikes, $1) END
+        FROM struck AS s WHERE w.id = s.id AND (s.lives OR $1 = ANY(w.strikes))
+      ) SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now, has_said,
+          ${this.#hasLock ? 'true' : 'pg_try_advisory_lock($7, id)'} AS has_lock FROM me`,
+      [worker, leaseMs, process.pid, hostname(), Buffer.from(note), can, ...(this.#hasLock ? [] : [lockClass])],
     )
     // The server may not have noticed yet that the last connection is gone, and so keep its lock for a time.
     this.#hasLock = rows[0]?.['has_lock'] === true
     const offsetMs = Number(rows[0]?.['now']) - (sentAt + Date.now()) / 2
+    // Its row was removed: others do not know any more what it can.
+    const isForgotten = this.#hasSaid && rows[0]?.['has_said'] === false
+    this.#hasSaid = rows[0]?.['has_said'] === true
     this.clockOffsetMs = Math.abs(offsetMs) < leastOffsetMs ? 0 : Math.round(offsetMs)
-    await this.#takeBackStrikes(worker)
+    if (isForgotten) await this.#sayAlive(worker)
   }
 
-  async #takeBackStrikes(worker: number): Promise<void> {
-    if (performance.now() - this.#strikesTakenBackAt < strikesLastMs) return
-    this.#strikesTakenBackAt = performance.now()
-    await this.#asked(
-      `UPDATE ${this.#options.schema}.worlds SET strikes = 0
-       WHERE worker = $1 AND strikes > 0 AND since < clock_timestamp() - make_interval(secs => ${strikesLastMs / 1_000})`,
-      [worker],
-    )
+  #asked(text: string, values: readonly unknown[]): Promise<{ readonly rows: readonly Record<string, unknown>[] }> {
+    const asked = this.#asking.then(() => this.#ask(text, values))
+    this.#asking = asked.catch(() => undefined)
+    return asked
   }
 
   /** A connection that does not answer within half a lease is given up. */
-  async #asked(text: string, values: readonly unknown[]) {
+  async #ask(text: string, values: readonly unknown[]) {
     const client = this.#client
     if (client === undefined) throw new Error('Connection terminated')
     const timer = setTimeout(() => void client.end().catch(() => undefined), this.#options.leaseMs / 2).unref()
@@ -193,8 +222,17 @@ export class Presence {
   }
 }
 
-/** Whether a worker is alive, as a condition over its row. Asking keeps no one from its lock but for a moment. */
+/**
+ * Whether a worker is alive, as a condition over its row. Asking keeps no one from its lock but for a moment. Who was there before
+ * the server began has a lease from then on: all locks were free.
+ */
 export function isAlive(row: string, lockClass: number): string {
-  return `(${row}.seen > clock_timestamp() - make_interval(secs => ${row}.lease_ms / 1000.0)
-    AND NOT pg_try_advisory_xact_lock_shared(${lockClass}, ${row}.id))`
+  const leaseAgo = `clock_timestamp() - make_interval(secs => ${row}.lease_ms / 1000.0)`
+  return `CASE WHEN ${row}.seen < pg_postmaster_start_time() THEN pg_postmaster_start_time() > ${leaseAgo}
+    ELSE ${row}.seen > ${leaseAgo} AND NOT pg_try_advisory_xact_lock_shared(${lockClass}, ${row}.id) END`
+}
+
+/** The strikes of a world whose holder has died, as SQL: a worker dies once. */
+export function struck(world: string): string {
+  return `array_append(array_remove(${world}.strikes, ${world}.worker), ${world}.worker)`
 }

@@ -1,6 +1,8 @@
 import { EntiaError } from '../../world/entia-error.ts'
 import type { SqlClient } from './port.ts'
+import { peerTables } from './peers.ts'
 import { lineTables } from './session-line.ts'
+import { streamTables } from './streams.ts'
 
 /** What tells a schema of ours from those of other programs. */
 const program = 'entia'
@@ -8,9 +10,11 @@ const program = 'entia'
 /**
  * The tables of worlds.
  *
- * - `workers`: a store object at work each. It lives as long as it has its advisory lock and was seen within its lease.
+ * - `workers`: a store object at work each. It lives as long as it has its advisory lock and was seen within its lease. `can`: what
+ *   those who drive worlds say that they can.
  * - `worlds`: `place` is made of root and name, which may be longer than an index takes. `commits` counts what was written, so
  *   that a statement whose answer was lost can be sent again. Names are encoded, since not every string is text.
+ *   `strikes`: the workers that died while they held it, since it was last closed in order; `since`: when it was taken, or lost.
  * - `rows`, `snapshots`: bytes, since lines may hold NUL. The lines of a snapshot each end in a line break;
  *   `bytes` is how many they have, and `body` has fewer where they are packed.
  * - `senders`: store objects that send letters of no world or keep texts, and the number of the last statement that did, for
@@ -24,7 +28,8 @@ const worldTables = (schema: string): string => `
     lease_ms integer NOT NULL,
     pid integer NOT NULL,
     host text NOT NULL,
-    note bytea NOT NULL
+    note bytea NOT NULL,
+    can bytea
   );
   CREATE TABLE ${schema}.worlds (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -41,12 +46,13 @@ const worldTables = (schema: string): string => `
     holder bytea,
     since timestamptz,
     wake_at bigint,
-    strikes integer NOT NULL DEFAULT 0,
+    strikes integer[] NOT NULL DEFAULT '{}',
     quarantine bytea
   ) WITH (fillfactor = 70);
   CREATE INDEX worlds_root ON ${schema}.worlds USING hash (root) WHERE root <> name;
   CREATE INDEX worlds_name ON ${schema}.worlds USING hash (name) WHERE root <> name;
   CREATE INDEX worlds_worker ON ${schema}.worlds (worker) WHERE worker IS NOT NULL;
+  CREATE INDEX worlds_struck ON ${schema}.worlds (id) WHERE strikes <> '{}';
   CREATE INDEX worlds_wake_at ON ${schema}.worlds (wake_at) WHERE wake_at IS NOT NULL;
   CREATE TABLE ${schema}.rows (
     world bigint NOT NULL, tick bigint NOT NULL, line bytea NOT NULL, PRIMARY KEY (world, tick)
@@ -141,7 +147,7 @@ export async function prepareSchema(client: SqlClient, at: SchemaPlace): Promise
       const { rows } = await client.query('SELECT to_regnamespace($1) IS NULL AS missing', [at.schema])
       if (rows[0]?.['missing'] === true) await client.query(`CREATE SCHEMA ${at.schema}`)
       await client.query(
-        `${worldTables(at.schema)} ${placeWorld(at.schema)} ${lineTables(at.schema, at.lockClass)} ${textTables(at.schema)}`,
+        `${worldTables(at.schema)} ${placeWorld(at.schema)} ${lineTables(at.schema, at.lockClass)} ${peerTables(at.schema)} ${streamTables(at.schema)} ${textTables(at.schema)}`,
       )
     } else {
       for (const step of steps.slice(version - 1)) await client.query(step(at.schema))

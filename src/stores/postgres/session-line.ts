@@ -1,6 +1,7 @@
+import { fencedError } from '../order.ts'
 import type { Connections } from './connections.ts'
-import { nameOf, placeOf, textIn } from './place.ts'
-import type { LineClaim, LinePlace, SessionLine, SqlClient } from './port.ts'
+import { nameOf, placedWorld, placeOf, textIn } from './place.ts'
+import type { Holding, LineAsking, LineClaim, LinePlace, SessionLine, SqlRow } from './port.ts'
 import { isAlive } from './presence.ts'
 
 export interface LineOptions {
@@ -8,6 +9,7 @@ export interface LineOptions {
   readonly channel: string
   /** Resolves with the id of this worker. */
   readonly worker: () => Promise<number>
+  readonly onNews: (hear: () => void) => () => void
 }
 
 /** What is notified when somebody may get a slot. */
@@ -15,7 +17,9 @@ export const lineNews = 'line'
 
 /**
  * `line`: sessions that wait for a slot or have been given to a worker. `wants`: it waits for a slot, in line or where it is
- * held. `ahead`: it had a slot before. `claim` counts how often it was given away, so that who had it before changes nothing.
+ * held; with neither a slot nor that it only waits, and is given to a worker as it is. `rests`: not before a letter, or the instant
+ * at which it is due, wakes it. `ahead`: it had a slot before. `claim` counts how often it was given away, so that who had it before
+ * changes nothing. `unfit`: until when it is not given to a worker again that cannot drive it; `unfit_since`: nobody could since then.
  */
 export const lineTables = (schema: string, lockClass: number): string => `
   CREATE TABLE ${schema}.line (
@@ -29,54 +33,115 @@ export const lineTables = (schema: string, lockClass: number): string => `
     worker integer,
     slot boolean NOT NULL DEFAULT false,
     wants boolean NOT NULL DEFAULT true,
+    rests boolean NOT NULL DEFAULT false,
     ahead boolean NOT NULL DEFAULT false,
     unfit jsonb NOT NULL DEFAULT '{}',
+    unfit_since timestamptz,
     since timestamptz NOT NULL DEFAULT clock_timestamp()
   );
   CREATE INDEX line_slot ON ${schema}.line (tenant) WHERE slot;
   CREATE INDEX line_worker ON ${schema}.line (worker) WHERE worker IS NOT NULL;
+  CREATE INDEX line_resting ON ${schema}.line (place) WHERE rests;
+  CREATE INDEX line_waiting ON ${schema}.line (id) WHERE worker IS NULL AND NOT wants AND NOT rests;
   CREATE INDEX line_wants ON ${schema}.line (tenant, ahead DESC, id) WHERE wants AND worker IS NULL;
-  -- One at a time, so that the cap holds: each statement of it sees what the last one has committed.
-  CREATE FUNCTION ${schema}.next_session(me integer, cap integer, tenant_cap integer)
-    RETURNS TABLE (claimed bigint, its_root text, its_name text, its_job bytea, its_strikes integer)
-    LANGUAGE plpgsql AS $body$
+  ${nextSessions(schema, lockClass)}
+`
+
+/** Sessions that only wait, and need no room, are given so many at once. */
+const mostWaiting = 100
+
+/**
+ * One worker after the other, so that the cap holds: each statement of it sees what the last one has committed. Rows are searched by
+ * their keys, whatever is known of a table that was empty a moment ago.
+ */
+const nextSessions = (schema: string, lockClass: number): string => `
+  CREATE FUNCTION ${schema}.next_sessions(me integer, cap integer, tenant_cap integer, room integer,
+      suspect_from integer, suspect_below integer, most_suspects integer, channel text)
+    RETURNS TABLE (claimed bigint, its_root text, its_name text, its_job bytea, its_strikes integer, has_slot boolean)
+    LANGUAGE plpgsql SET enable_seqscan = off AS $body$
   DECLARE
+    living integer[];
+    suspects uuid[];
+    drivers integer;
     free integer;
     granted integer;
-    picked uuid;
+    now_ms bigint;
   BEGIN
     PERFORM pg_advisory_xact_lock(${lockClass}, -1);
-    UPDATE ${schema}.line AS l SET worker = NULL, slot = false, wants = true, ahead = true
-      WHERE l.worker IS NOT NULL AND NOT EXISTS (
-        SELECT FROM ${schema}.workers AS w WHERE w.id = l.worker AND ${isAlive('w', lockClass)});
+    SELECT array_agg(w.id), count(w.can) INTO living, drivers FROM ${schema}.workers AS w WHERE ${isAlive('w', lockClass)};
+    -- Who is thought dead would lose at once what it is given.
+    IF living IS NULL OR me <> ALL (living) THEN RETURN; END IF;
+    UPDATE ${schema}.line AS l SET worker = NULL, wants = l.slot OR l.wants, slot = false, ahead = true
+      WHERE l.worker IS NOT NULL AND l.worker <> ALL (living);
     SELECT cap - count(*) INTO free FROM ${schema}.line AS l WHERE l.slot;
     UPDATE ${schema}.line AS l SET slot = true, wants = false WHERE l.place IN (
       SELECT w.place FROM ${schema}.line AS w WHERE w.wants AND w.worker IS NOT NULL ORDER BY w.id LIMIT greatest(free, 0));
     GET DIAGNOSTICS granted = ROW_COUNT;
-    IF granted > 0 THEN PERFORM pg_notify(current_setting('entia.channel'), '${lineNews}'); END IF;
-    IF free - granted <= 0 THEN RETURN; END IF;
-    -- The first of each tenant; of these, that of the tenant with the fewest slots.
-    WITH RECURSIVE tenants (tenant) AS (
-      (SELECT min(l.tenant) FROM ${schema}.line AS l WHERE l.wants AND l.worker IS NULL)
-      UNION ALL
-      SELECT (SELECT min(l.tenant) FROM ${schema}.line AS l WHERE l.wants AND l.worker IS NULL AND l.tenant > t.tenant)
-      FROM tenants AS t WHERE t.tenant IS NOT NULL
-    ), firsts AS (
-      SELECT first.*, (SELECT count(*) FROM ${schema}.line AS s WHERE s.slot AND s.tenant = t.tenant) AS slots
-      FROM tenants AS t CROSS JOIN LATERAL (
-        SELECT l.place, l.ahead, l.id FROM ${schema}.line AS l
-        WHERE l.tenant = t.tenant AND l.wants AND l.worker IS NULL
-          AND coalesce((l.unfit ->> me::text)::bigint, 0) <= extract(epoch FROM clock_timestamp()) * 1000
-        ORDER BY l.ahead DESC, l.id LIMIT 1
-      ) AS first WHERE t.tenant IS NOT NULL
-    ) SELECT f.place INTO picked FROM firsts AS f WHERE f.slots < tenant_cap ORDER BY f.slots, f.ahead DESC, f.id LIMIT 1;
-    RETURN QUERY UPDATE ${schema}.line AS l
-      SET worker = me, slot = true, wants = false, claim = l.claim + 1, since = clock_timestamp()
-      WHERE l.place = picked
+    IF granted > 0 THEN PERFORM pg_notify(channel, '${lineNews}'); END IF;
+    room := least(room, free - granted);
+    now_ms := extract(epoch FROM clock_timestamp()) * 1000;
+    suspects := ARRAY(
+      SELECT w.place FROM ${schema}.worlds AS w JOIN ${schema}.line AS l ON l.place = w.place AND l.worker IS NULL
+      WHERE w.strikes <> '{}' AND ${strikesOf('w')} >= suspect_from AND ${strikesOf('w')} < suspect_below);
+    IF room > 0 THEN
+      -- A share, where others could take some, too.
+      SELECT least(room, ceil(count(*) / greatest(drivers, 1)::numeric)) INTO room FROM (
+        SELECT FROM ${schema}.line AS l WHERE l.wants AND l.worker IS NULL LIMIT room * greatest(drivers, 1)) AS waiting;
+    END IF;
+    RETURN QUERY
+    ${pickedOf(schema)}
+    UPDATE ${schema}.line AS l
+      SET worker = me, slot = l.wants, wants = false, claim = l.claim + 1, since = clock_timestamp()
+      FROM picked AS p WHERE l.place = p.place
       RETURNING l.claim, l.root, l.name, l.job,
-        coalesce((SELECT w.strikes FROM ${schema}.worlds AS w WHERE w.place = l.place), 0);
+        coalesce((SELECT ${strikesOf('w')} FROM ${schema}.worlds AS w WHERE w.place = l.place), 0), l.slot;
   END $body$;
 `
+
+/** `picked`: the places of the next sessions, as one statement after the other would give them. */
+const pickedOf = (schema: string): string => `
+    WITH RECURSIVE tenants (tenant) AS (
+      -- Not min(), which bytes have from Postgres 18 on.
+      (SELECT l.tenant FROM ${schema}.line AS l WHERE room > 0 AND l.wants AND l.worker IS NULL ORDER BY l.tenant LIMIT 1)
+      UNION ALL
+      SELECT (SELECT l.tenant FROM ${schema}.line AS l WHERE l.wants AND l.worker IS NULL AND l.tenant > t.tenant
+        ORDER BY l.tenant LIMIT 1)
+      FROM tenants AS t WHERE t.tenant IS NOT NULL
+    ), firsts AS (
+      -- The first of each tenant. Each would have its tenant's slots as they are once those before it have theirs.
+      SELECT f.place, f.ahead, f.id, s.count + f.nth - 1 AS slots
+      FROM tenants AS t
+      CROSS JOIN LATERAL (SELECT count(*) FROM ${schema}.line AS l WHERE l.slot AND l.tenant = t.tenant) AS s
+      CROSS JOIN LATERAL (
+        SELECT l.place, l.ahead, l.id, row_number() OVER (ORDER BY l.ahead DESC, l.id) AS nth FROM ${schema}.line AS l
+        WHERE l.tenant = t.tenant AND l.wants AND l.worker IS NULL AND ${isForMe('l')}
+        ORDER BY l.ahead DESC, l.id LIMIT greatest(room, 0)
+      ) AS f WHERE t.tenant IS NOT NULL
+    ), next AS (
+      -- One that only waits needs no slot: what has the last one may wait for it.
+      (SELECT l.place, 0 AS turn, l.id AS nth FROM ${schema}.line AS l
+        WHERE l.worker IS NULL AND NOT l.wants AND NOT l.rests AND ${isForMe('l')} ORDER BY l.id LIMIT ${mostWaiting})
+      UNION ALL
+      -- The next slot is for the tenant with the fewest.
+      (SELECT f.place, 1, row_number() OVER (ORDER BY f.slots, f.ahead DESC, f.id) FROM firsts AS f
+        WHERE f.slots < tenant_cap ORDER BY 3 LIMIT greatest(room, 0))
+    ), picked AS (
+      -- Where a suspect may be among them, one at a time: with it no second one comes.
+      SELECT n.place FROM next AS n ORDER BY n.turn, n.nth
+        LIMIT CASE WHEN most_suspects > 0 AND cardinality(suspects) > 0 THEN 1 END
+    )`
+
+/** Of a holder that has died, and was not swept yet, too. */
+function strikesOf(world: string): string {
+  return `(cardinality(${world}.strikes) +
+    (${world}.worker IS NOT NULL AND ${world}.worker <> me AND ${world}.worker <> ALL (living))::integer)`
+}
+
+/** Whether the worker that asks can drive a session, as far as is known, and may. */
+function isForMe(session: string): string {
+  return `coalesce((${session}.unfit ->> me::text)::bigint, 0) <= now_ms
+    AND (most_suspects > 0 OR ${session}.place <> ALL (suspects))`
+}
 
 /** The line of sessions that wait for one of the slots that all workers share. */
 export class SessionLineTable implements SessionLine {
@@ -88,16 +153,27 @@ export class SessionLineTable implements SessionLine {
     this.#options = options
   }
 
-  async enter({ job, root, tenant, world }: LinePlace, client: SqlClient): Promise<void> {
-    const at = placeOf(world, root)
+  on(hear: () => void): () => void {
+    return this.#options.onNews(hear)
+  }
+
+  async enter({ job, tenant, ...placement }: LinePlace, by?: Holding): Promise<void> {
     const { channel, schema } = this.#options
-    await client.query(
-      `WITH entered AS (
-        INSERT INTO ${schema}.line (place, root, name, tenant, job) VALUES ($1, $2, $3, $4, $5)
-        ON CONFLICT (place) DO NOTHING RETURNING place
-      ) SELECT pg_notify($6, '${lineNews}') FROM entered`,
-      [at.place, at.root, at.world, Buffer.from(tenant), Buffer.from(job), channel],
-    )
+    const holder = by && placeOf(by.world, placement.root).place
+    const [row] = await this.#connections.run({
+      name: 'entia-line-enter',
+      text: `WITH held AS MATERIALIZED (
+          SELECT 1 FROM ${schema}.worlds WHERE place = $12 AND epoch = $13 FOR SHARE
+        ), placed AS MATERIALIZED (
+          SELECT ${schema}.place_world($1, $2, $3, $4, $5, $6, $7, $8) AS is_made
+          WHERE $12::uuid IS NULL OR EXISTS (SELECT FROM held)
+        ), entered AS (
+          INSERT INTO ${schema}.line (place, root, name, tenant, job) SELECT $1, $2, $3, $9, $10 FROM placed WHERE is_made
+          ON CONFLICT (place) DO NOTHING RETURNING pg_notify($11, '${lineNews}')
+        ) SELECT EXISTS (SELECT FROM held) AS is_held, (SELECT count(*) FROM entered) AS entered`,
+      values: [...placedWorld(placement), Buffer.from(tenant), Buffer.from(job), channel, holder, by?.epoch],
+    })
+    if (by !== undefined && row?.['is_held'] !== true) throw fencedError(by.world, by.epoch)
   }
 
   async withdraw(world: string, root: string): Promise<boolean> {
@@ -130,49 +206,99 @@ export class SessionLineTable implements SessionLine {
     return row === undefined ? undefined : Number(row['before'])
   }
 
-  async next(cap: number, tenantCap = cap): Promise<LineClaim | undefined> {
+  async next({ cap, room, suspects, tenantCap = cap }: LineAsking): Promise<readonly LineClaim[]> {
     const { channel, schema, worker } = this.#options
     const me = await worker()
-    const rows = await this.#connections.repeatable(async (client) => {
-      await client.query("SELECT set_config('entia.channel', $1, true)", [channel])
-      const found = await client.query(`SELECT * FROM ${schema}.next_session($1, $2, $3)`, [me, cap, tenantCap])
-      return found.rows
+    const { below = 0, from = 0, most = 1 } = suspects ?? {}
+    // One statement: a worker that hangs between two would keep all others from the line.
+    const rows = await this.#connections.run({
+      name: 'entia-line-next',
+      text: `SELECT * FROM ${schema}.next_sessions($1, $2, $3, $4, $5, $6, $7, $8)`,
+      values: [me, cap, tenantCap, room, from, below, most, channel],
     })
-    const [row] = rows
-    if (row === undefined) return undefined
-    return {
+    return rows.map((row) => ({
       id: Number(row['claimed']),
       root: nameOf(row['its_root']),
       world: nameOf(row['its_name']),
       job: textIn(row['its_job']),
       strikes: Number(row['its_strikes']),
-    }
+      hasSlot: row['has_slot'] === true,
+    }))
   }
 
   async giveBack(claim: LineClaim): Promise<void> {
-    await this.#change(claim, 'slot = false')
+    await this.#change(claim, 'slot = false, unfit_since = NULL')
   }
 
   async wantSlot(claim: LineClaim): Promise<void> {
     await this.#change(claim, 'wants = NOT l.slot, ahead = true')
   }
 
-  async putBack(claim: LineClaim, unfitMs = 0): Promise<void> {
+  async putBack(claim: LineClaim, unfitMs = 0): Promise<number | undefined> {
     const unfit =
       unfitMs <= 0
-        ? ''
-        : `, unfit = l.unfit || jsonb_build_object(l.worker::text,
+        ? 'unfit_since = NULL'
+        : `unfit_since = coalesce(l.unfit_since, clock_timestamp()), unfit = l.unfit || jsonb_build_object(l.worker::text,
             (extract(epoch FROM clock_timestamp()) * 1000)::bigint + ${Math.ceil(unfitMs)})`
-    await this.#change(claim, `worker = NULL, slot = false, wants = true, ahead = true${unfit}`)
+    const [row] = await this.#change(
+      claim,
+      `worker = NULL, slot = false, wants = l.slot OR l.wants, ahead = true, ${unfit}`,
+    )
+    return row === undefined || row['unfit_ms'] === null ? undefined : Number(row['unfit_ms'])
+  }
+
+  async rest(claim: LineClaim): Promise<void> {
+    await this.#change(
+      claim,
+      'worker = NULL, slot = false, wants = false, rests = true, ahead = true, unfit_since = NULL',
+    )
+  }
+
+  /** It compares what is there, since a letter may come while the session is put to rest. */
+  async wake(): Promise<void> {
+    const { channel, schema } = this.#options
+    await this.#connections.run({
+      name: 'entia-line-wake',
+      text: `WITH resting AS MATERIALIZED (
+          SELECT place FROM ${schema}.line WHERE rests
+        ), woken AS (
+          UPDATE ${schema}.line AS l SET rests = false, since = clock_timestamp() FROM resting AS r
+          WHERE l.place = r.place AND l.rests AND (
+            EXISTS (SELECT FROM ${schema}.mail AS m WHERE m.place = r.place)
+            OR EXISTS (SELECT FROM ${schema}.worlds AS w
+              WHERE w.place = r.place AND w.wake_at <= extract(epoch FROM clock_timestamp()) * 1000))
+          RETURNING l.place
+        ) SELECT pg_notify($1, '${lineNews}') FROM woken LIMIT 1`,
+      values: [channel],
+    })
   }
 
   async finish(claim: LineClaim): Promise<void> {
     const { channel, schema, worker } = this.#options
     await this.#connections.run({
       name: 'entia-line-finish',
-      text: `WITH gone AS (DELETE FROM ${schema}.line WHERE place = $1 AND claim = $2 AND worker = $3 RETURNING place)
+      text: `WITH gone AS (DELETE FROM ${schema}.line WHERE place = $1 AND claim = $2 AND worker = $3 RETURNING place),
+        letters AS (DELETE FROM ${schema}.mail AS m USING gone WHERE m.place = gone.place)
         SELECT pg_notify($4, '${lineNews}') FROM gone`,
       values: [placeOf(claim.world, claim.root).place, claim.id, await worker(), channel],
+    })
+  }
+
+  async jobs(root: string): Promise<readonly string[]> {
+    const rows = await this.#connections.run({
+      text: `SELECT job FROM ${this.#options.schema}.line WHERE root = $1 ORDER BY id`,
+      values: [placeOf(root).root],
+    })
+    return rows.map((row) => textIn(row['job']))
+  }
+
+  async remove(worlds: readonly string[], root: string): Promise<void> {
+    const { channel, schema } = this.#options
+    await this.#connections.run({
+      text: `WITH gone AS (DELETE FROM ${schema}.line WHERE place = ANY($1) RETURNING place),
+        letters AS (DELETE FROM ${schema}.mail AS m USING gone WHERE m.place = gone.place)
+        SELECT pg_notify($2, '${lineNews}') FROM gone LIMIT 1`,
+      values: [worlds.map((world) => placeOf(world, root).place), channel],
     })
   }
 
@@ -187,27 +313,12 @@ export class SessionLineTable implements SessionLine {
     return row === undefined ? undefined : row['slot'] === true
   }
 
-  async held() {
-    const { schema, worker } = this.#options
-    const rows = await this.#connections.run({
-      name: 'entia-line-held',
-      text: `SELECT root, name, true AS is_session FROM ${schema}.line WHERE worker = $1
-        UNION ALL SELECT root, name, false FROM ${schema}.worlds WHERE worker = $1 AND root = name`,
-      values: [await worker()],
-    })
-    return rows.map((row) => ({
-      root: nameOf(row['root']),
-      world: nameOf(row['name']),
-      isSession: row['is_session'] === true,
-    }))
-  }
-
   async list() {
     const { schema } = this.#options
     const rows = await this.#connections.run({
-      text: `SELECT root, name, tenant, worker, slot, wants, ahead, id,
+      text: `SELECT root, name, tenant, worker, slot, wants, rests,
           extract(epoch FROM clock_timestamp() - since) * 1000 AS age FROM ${schema}.line
-        ORDER BY worker IS NULL, ahead DESC, id`,
+        ORDER BY worker IS NULL, rests, ahead DESC, id`,
       values: [],
     })
     return rows.map((row) => ({
@@ -217,16 +328,17 @@ export class SessionLineTable implements SessionLine {
       worker: row['worker'] === null ? undefined : Number(row['worker']),
       hasSlot: row['slot'] === true,
       wantsSlot: row['wants'] === true,
+      isResting: row['rests'] === true,
       ageMs: Math.max(0, Math.round(Number(row['age']))),
     }))
   }
 
-  async #change(claim: LineClaim, set: string): Promise<void> {
+  async #change(claim: LineClaim, set: string): Promise<readonly SqlRow[]> {
     const { channel, schema, worker } = this.#options
-    await this.#connections.run({
+    return this.#connections.run({
       text: `WITH changed AS (
-          UPDATE ${schema}.line AS l SET ${set} WHERE l.place = $1 AND l.claim = $2 AND l.worker = $3 RETURNING l.place
-        ) SELECT pg_notify($4, '${lineNews}') FROM changed`,
+          UPDATE ${schema}.line AS l SET ${set} WHERE l.place = $1 AND l.claim = $2 AND l.worker = $3 RETURNING l.unfit_since
+        ) SELECT pg_notify($4, '${lineNews}'), extract(epoch FROM clock_timestamp() - unfit_since) * 1000 AS unfit_ms FROM changed`,
       values: [placeOf(claim.world, claim.root).place, claim.id, await worker(), channel],
     })
   }

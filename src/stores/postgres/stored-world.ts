@@ -3,8 +3,8 @@ import { fencedError, notKept, assertContiguous } from '../order.ts'
 import type { JournalRow, Letter, StoredWorld } from '../port.ts'
 import type { Connections } from './connections.ts'
 import { unpack } from './packed.ts'
-import { textIn, type WorldPlace } from './place.ts'
-import type { SqlRow } from './port.ts'
+import { placeOf, textIn, type WorldPlace } from './place.ts'
+import type { Holding, SqlClient, SqlRow } from './port.ts'
 
 /** Which part of a world is read: from the snapshot at or before a tick up to another. */
 export interface Part {
@@ -69,18 +69,18 @@ export class StoredWorlds {
     return worlds.map(({ place }) => ticks.get(place))
   }
 
-  /** The rows behind a tick; `undefined` where some are not kept any more. */
-  async rows({ place }: WorldPlace, after: number): Promise<readonly JournalRow[] | undefined> {
+  /** The rows behind a tick, up to another; `undefined` where some are not kept any more. */
+  async rows({ place }: WorldPlace, after: number, to: number): Promise<readonly JournalRow[] | undefined> {
     const [head, ...rows] = await this.#connections.run({
       name: 'entia-rows',
       text: `SELECT 0 AS kind, tick, NULL::bytea AS body FROM ${this.#schema}.worlds WHERE place = $1
         UNION ALL
         SELECT 1, r.tick, r.line FROM ${this.#schema}.worlds AS w JOIN ${this.#schema}.rows AS r ON r.world = w.id
-          WHERE w.place = $1 AND r.tick > $2
+          WHERE w.place = $1 AND r.tick > $2 AND ($3::bigint IS NULL OR r.tick <= $3)
         ORDER BY kind, tick`,
-      values: [place, after],
+      values: [place, after, to === Infinity ? null : to],
     })
-    const isWhole = head !== undefined && rows.length === Math.max(0, Number(head['tick'] ?? -1) - after)
+    const isWhole = head !== undefined && rows.length === Math.max(0, Math.min(Number(head['tick'] ?? -1), to) - after)
     const isThere = head !== undefined && head['tick'] !== null && Number(head['tick']) >= after
     return isWhole && isThere ? rows.map(rowIn) : undefined
   }
@@ -95,6 +95,15 @@ export class StoredWorlds {
     })
     if (Number(head?.['epoch']) !== epoch) throw fencedError(world, epoch)
     return rows.map((row) => ({ id: Number(row['id']), line: textIn(row['body']) }))
+  }
+
+  /** Keeps a holder from being succeeded until the transaction is over. @throws `world-fenced` if it was */
+  async assertHeld({ epoch, world }: Holding, root: string, client: SqlClient): Promise<void> {
+    const { rows } = await client.query(
+      `SELECT FROM ${this.#schema}.worlds WHERE place = $1 AND epoch = $2 FOR SHARE`,
+      [placeOf(world, root).place, epoch],
+    )
+    if (rows.length === 0) throw fencedError(world, epoch)
   }
 }
 

@@ -4,13 +4,16 @@ import { type LockOwner, lockedError } from '../lock-owner.ts'
 import type { WorldInfo } from '../port.ts'
 import { stateIn } from './commit-queue.ts'
 import type { Connections } from './connections.ts'
-import { pack } from './packed.ts'
-import { nameOf, placeOf, textIn, type WorldPlace } from './place.ts'
-import type { DueWorld, FleetTotals, Placement, SqlClient, SqlRow, WorkerInfo } from './port.ts'
-import { isAlive } from './presence.ts'
+import type { Parked } from './parking.ts'
+import { nameOf, placedWorld, placeOf, textIn, type WorldPlace } from './place.ts'
+import type { DueWorld, FleetTotals, Placement, PostgresStore, SqlClient, SqlRow, WorkerInfo } from './port.ts'
+import { isAlive, struck } from './presence.ts'
+import { streamSweep } from './streams.ts'
 
 /** A holder may let go between a refusal and the question who it is. */
 const maxOpenTries = 3
+/** A parent may launch a session again to hear a letter; one that does not was told something when it had ended. */
+const unreadLastsMs = 600_000
 /** No statement is under way for so long. */
 const senderLastsMs = 3_600_000
 
@@ -19,11 +22,13 @@ export class WorldsTable {
   readonly #connections: Connections
   readonly #schema: string
   readonly #lockClass: number
+  readonly #leaseMs: number
 
-  constructor(connections: Connections, schema: string, lockClass: number) {
+  constructor(connections: Connections, schema: string, lockClass: number, leaseMs: number) {
     this.#connections = connections
     this.#schema = schema
     this.#lockClass = lockClass
+    this.#leaseMs = leaseMs
   }
 
   /**
@@ -38,13 +43,16 @@ export class WorldsTable {
           INSERT INTO ${this.#schema}.worlds AS w (place, root, name, epoch, worker, holder, since)
           VALUES ($1, $2, $3, 1, $4, $5, clock_timestamp())
           ON CONFLICT (place) DO UPDATE SET
-            epoch = w.epoch + 1, worker = excluded.worker, holder = excluded.holder, since = excluded.since,
-            strikes = w.strikes + CASE WHEN w.worker <> $4 AND NOT ${this.#isHeld('w')} THEN 1 ELSE 0 END
+            wake_at = CASE WHEN w.worker IS NULL THEN w.wake_at END, epoch = w.epoch + 1, worker = excluded.worker, holder = excluded.holder, since = excluded.since,
+            strikes = CASE WHEN w.worker <> $4 AND NOT ${this.#isHeld('w')} THEN ${struck('w')} ELSE w.strikes END
           WHERE w.worker IS NULL OR w.worker = $4 OR $6 OR NOT ${this.#isHeld('w')}
-          RETURNING id, epoch, commits, tick, oldest, newest, busy`,
+          RETURNING id, epoch, commits, tick, oldest, newest, busy, wake_at`,
         values: [at.place, at.root, at.world, worker, Buffer.from(owner.holder), seize],
       })
-      if (row !== undefined) return { id: Number(row['id']), ...stateIn(row) }
+      if (row !== undefined) {
+        const wakeAt = row['wake_at']
+        return { id: Number(row['id']), ...stateIn(row), wasDueMs: wakeAt === null ? undefined : Number(wakeAt) }
+      }
       const holder = await this.#holder(at)
       if (holder !== undefined || tries === maxOpenTries) {
         throw lockedError(nameOf(at.world), holder, this.#connections.place)
@@ -53,9 +61,7 @@ export class WorldsTable {
   }
 
   /** Gives worlds free, unless they have another holder by now. Those that were never written are forgotten. */
-  async park(
-    worlds: readonly { readonly id: number; readonly epoch: number; readonly wakeAtMs: number | undefined }[],
-  ) {
+  async park(worlds: readonly Parked[]) {
     const values = [
       worlds.map(({ id }) => id),
       worlds.map(({ epoch }) => epoch),
@@ -69,7 +75,7 @@ export class WorldsTable {
           DELETE FROM ${this.#schema}.worlds AS w USING given AS b
           WHERE w.id = b.id AND w.epoch = b.epoch AND w.tick IS NULL AND b.wake_at IS NULL
         )
-        UPDATE ${this.#schema}.worlds AS w SET worker = NULL, holder = NULL, strikes = 0, wake_at = b.wake_at
+        UPDATE ${this.#schema}.worlds AS w SET worker = NULL, holder = NULL, strikes = '{}', wake_at = b.wake_at
         FROM given AS b WHERE w.id = b.id AND w.epoch = b.epoch AND (w.tick IS NOT NULL OR b.wake_at IS NOT NULL)`,
       values,
     })
@@ -87,7 +93,7 @@ export class WorldsTable {
         boxes AS (SELECT place, min(root) AS root, min(name) AS name, count(*) AS letters
           FROM ${this.#schema}.mail WHERE ${letters} GROUP BY place),
         chosen AS (SELECT * FROM ${this.#schema}.worlds WHERE ${worlds})
-        SELECT coalesce(w.root, b.root) AS root, coalesce(w.name, b.name) AS name, w.tick, w.busy, w.wake_at, b.letters, w.quarantine,
+        SELECT coalesce(w.root, b.root) AS root, coalesce(w.name, b.name) AS name, w.tick, w.busy, w.worker, w.wake_at, b.letters, w.quarantine,
           w.holder, l.pid, l.host, to_char(w.since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS since,
           (SELECT coalesce(sum(octet_length(line)), 0) FROM ${this.#schema}.rows WHERE world = w.id) +
           (SELECT coalesce(sum(bytes - lines), 0) FROM ${this.#schema}.snapshots WHERE world = w.id) AS size
@@ -153,7 +159,7 @@ export class WorldsTable {
     const of = (table: string): string => `${this.#schema}.${table}`
     const [row = {}] = await this.#connections.run({
       text: `SELECT (SELECT count(*) FROM ${of('workers')} AS w WHERE ${this.#isAlive('w')}) AS workers,
-        (SELECT count(*) FROM ${of('line')} WHERE slot) AS running, (SELECT count(*) FROM ${of('line')} WHERE NOT slot) AS waiting,
+        (SELECT count(*) FROM ${of('line')} WHERE slot) AS running, (SELECT count(*) FROM ${of('line')} WHERE wants) AS waiting,
         (SELECT count(*) FROM ${of('worlds')} WHERE quarantine IS NOT NULL) AS quarantined,
         (SELECT count(*) FROM ${of('mail')}) AS letters,
         (SELECT extract(epoch FROM clock_timestamp() - at) * 1000 FROM ${of('mail')} ORDER BY id LIMIT 1) AS oldest`,
@@ -169,6 +175,22 @@ export class WorldsTable {
     }
   }
 
+  /**
+   * Frees what a worker holds without knowing it: a statement that took a world may come late, when it was closed again.
+   * @param open by the places of those that it knows, also while this is under way
+   */
+  async freeBesides(worker: number | undefined, open: ReadonlyMap<string, unknown>): Promise<void> {
+    if (worker === undefined) return
+    const rows = await this.#connections.run({
+      name: 'entia-held-besides',
+      text: `SELECT id, place, epoch FROM ${this.#schema}.worlds WHERE worker = $1 AND place <> ALL($2::uuid[])`,
+      values: [worker, [...open.keys()]],
+    })
+    const unknown = rows.filter(({ place }) => !open.has(String(place)))
+    if (unknown.length === 0) return
+    await this.park(unknown.map(({ epoch, id }) => ({ id: Number(id), epoch: Number(epoch), wakeAtMs: 0 })))
+  }
+
   async sweep(): Promise<readonly number[]> {
     const rows = await this.#connections.run({
       name: 'entia-sweep',
@@ -176,15 +198,24 @@ export class WorldsTable {
       text: `WITH dead AS MATERIALIZED (
           SELECT id FROM ${this.#schema}.workers AS w WHERE NOT ${this.#isAlive('w')} FOR UPDATE SKIP LOCKED
         ), lost AS MATERIALIZED (
-          SELECT id FROM ${this.#schema}.worlds WHERE worker IN (SELECT id FROM dead) FOR UPDATE SKIP LOCKED
+          -- Also of those that were removed before: what was locked then, or was taken by a statement that came late.
+          SELECT w.id FROM ${this.#schema}.worlds AS w
+          WHERE w.worker IS NOT NULL AND (w.worker IN (SELECT id FROM dead)
+            OR NOT EXISTS (SELECT FROM ${this.#schema}.workers AS h WHERE h.id = w.worker)) FOR UPDATE SKIP LOCKED
         ), freed AS (
-          UPDATE ${this.#schema}.worlds AS w SET worker = NULL, holder = NULL, strikes = w.strikes + 1,
-            wake_at = CASE WHEN w.busy IS NOT FALSE AND w.tick IS NOT NULL
-              THEN (extract(epoch FROM clock_timestamp()) * 1000)::bigint ELSE w.wake_at END
+          UPDATE ${this.#schema}.worlds AS w SET worker = NULL, holder = NULL, since = clock_timestamp(), strikes = ${struck('w')},
+            wake_at = CASE WHEN w.busy IS NOT FALSE AND w.tick IS NOT NULL THEN 0 ELSE w.wake_at END
           FROM lost WHERE w.id = lost.id
+        ), unread AS (
+          DELETE FROM ${this.#schema}.mail AS m
+          WHERE m.root <> m.name AND m.at < clock_timestamp() - make_interval(secs => ${unreadLastsMs / 1_000})
+            AND NOT EXISTS (SELECT FROM ${this.#schema}.line AS l WHERE l.place = m.place)
+            AND NOT EXISTS (SELECT FROM ${this.#schema}.worlds AS w WHERE w.place = m.place AND (w.worker IS NOT NULL OR (w.busy AND w.quarantine IS NULL)))
+        ), over AS (
+          DELETE FROM ${this.#schema}.pauses WHERE until < clock_timestamp() - interval '1 minute'
         ), silent AS (
           DELETE FROM ${this.#schema}.senders WHERE at < clock_timestamp() - make_interval(secs => ${senderLastsMs / 1_000})
-        ), gone AS (
+        ), ${streamSweep(this.#schema)}, gone AS (
           DELETE FROM ${this.#schema}.workers AS w USING dead WHERE w.id = dead.id RETURNING w.id
         ) SELECT id FROM gone`,
       values: [],
@@ -192,69 +223,81 @@ export class WorldsTable {
     return rows.map(({ id }) => Number(id))
   }
 
-  async due(limit: number, kinds: readonly string[] | undefined): Promise<readonly DueWorld[]> {
+  async due(
+    limit: number,
+    { except = [], kinds, suspects }: NonNullable<Parameters<PostgresStore['due']>[1]>,
+  ): Promise<readonly DueWorld[]> {
+    const { below = 0, from = 0, most = 1 } = suspects ?? {}
     const rows = await this.#connections.run({
       name: 'entia-due',
       text: `
         WITH RECURSIVE dead AS MATERIALIZED (SELECT id FROM ${this.#schema}.workers AS w WHERE NOT ${this.#isAlive('w')}),
-        boxes (place, root, name) AS (
-          (SELECT place, root, name FROM ${this.#schema}.mail ORDER BY place, id LIMIT 1)
+        boxes (place, root, name, since) AS (
+          (SELECT place, root, name, at FROM ${this.#schema}.mail ORDER BY place, id LIMIT 1)
           UNION ALL
-          SELECT next.place, next.root, next.name FROM boxes CROSS JOIN LATERAL (
-            SELECT place, root, name FROM ${this.#schema}.mail AS m WHERE m.place > boxes.place ORDER BY place, id LIMIT 1
+          SELECT next.* FROM boxes CROSS JOIN LATERAL (
+            SELECT place, root, name, at FROM ${this.#schema}.mail AS m WHERE m.place > boxes.place ORDER BY place, id LIMIT 1
           ) AS next
         ), due AS (
-          (SELECT b.place, b.root, b.name FROM boxes AS b LEFT JOIN ${this.#schema}.worlds AS w ON w.place = b.place
-            WHERE b.root = b.name AND w.quarantine IS NULL AND (w.worker IS NULL OR w.worker IN (SELECT id FROM dead))
-              AND ${isOfKind('b.root')} LIMIT $1)
-          UNION
-          (SELECT place, root, name FROM ${this.#schema}.worlds
-            WHERE wake_at <= extract(epoch FROM clock_timestamp()) * 1000 AND root = name AND quarantine IS NULL
-              AND (worker IS NULL OR worker IN (SELECT id FROM dead)) AND ${isOfKind('root')} ORDER BY wake_at LIMIT $1)
-          UNION
-          (SELECT w.place, w.root, w.name FROM dead JOIN ${this.#schema}.worlds AS w ON w.worker = dead.id
-            WHERE w.root = w.name AND w.quarantine IS NULL AND w.tick IS NOT NULL AND w.busy IS NOT FALSE
-              AND ${isOfKind('w.root')} LIMIT $1)
+          (SELECT b.place, b.root, b.name, extract(epoch FROM b.since) * 1000 AS since
+            FROM boxes AS b LEFT JOIN ${this.#schema}.worlds AS w ON w.place = b.place
+            WHERE b.root = b.name AND ${isForUs('w', 'b.root')} LIMIT $1)
+          UNION ALL
+          (SELECT w.place, w.root, w.name, w.wake_at FROM ${this.#schema}.worlds AS w
+            WHERE w.wake_at <= extract(epoch FROM clock_timestamp()) * 1000 AND w.root = w.name AND ${isForUs('w', 'w.root')}
+            ORDER BY w.wake_at LIMIT $1)
+          UNION ALL
+          (SELECT w.place, w.root, w.name, 0 FROM dead JOIN ${this.#schema}.worlds AS w ON w.worker = dead.id
+            WHERE w.root = w.name AND w.tick IS NOT NULL AND w.busy IS NOT FALSE AND ${isForUs('w', 'w.root')} LIMIT $1)
+        ), first AS (
+          SELECT place, root, name, min(since) AS since FROM due GROUP BY place, root, name ORDER BY since LIMIT $1
         )
-        SELECT due.root, due.name, coalesce(w.epoch, 0) AS epoch, coalesce(w.strikes, 0) AS strikes
-        FROM due LEFT JOIN ${this.#schema}.worlds AS w ON w.place = due.place LIMIT $1`,
-      values: [limit, kinds?.map(encodeName), encodeName('/')],
+        SELECT f.root, f.name, coalesce(w.epoch, 0) AS epoch, coalesce(${strikesOfDue('w')}, 0) AS strikes,
+          greatest(extract(epoch FROM clock_timestamp()) * 1000 - f.since, 0) AS waited
+        FROM first AS f LEFT JOIN ${this.#schema}.worlds AS w ON w.place = f.place ORDER BY f.since`,
+      values: [limit, kinds?.map(encodeName), encodeName('/'), except.map(encodeName), from, most === 0 ? below : 0],
     })
-    return rows.map((row) => ({
+    const due = rows.map((row) => ({
       name: nameOf(row['name']),
       root: nameOf(row['root']),
       epoch: Number(row['epoch']),
       strikes: Number(row['strikes']),
+      waitedMs: Number(row['waited']),
     }))
+    const [, ...others] = due.filter(({ strikes }) => from <= strikes && strikes < below)
+    return due.filter((world) => !others.includes(world))
   }
 
-  /** @param isTaken its holder's commits are refused from now on */
-  async hold(world: string, root: string | undefined, reason: string, isTaken: boolean): Promise<void> {
+  /**
+   * Where strikes are asked for, who lives takes its strike back within its lease, so that is waited for.
+   * @returns false where they are not there
+   */
+  async hold(world: string, { reason, root, seize = false, strikes }: Parameters<PostgresStore['hold']>[1]) {
+    const { place } = placeOf(world, root)
     const rows = await this.#connections.run({
       text: `UPDATE ${this.#schema}.worlds AS w SET quarantine = $2, epoch = w.epoch + $3::int,
           worker = CASE WHEN $3 = 1 THEN NULL ELSE w.worker END, holder = CASE WHEN $3 = 1 THEN NULL ELSE w.holder END,
           wake_at = CASE WHEN $3 = 1 AND w.busy IS NOT FALSE THEN 0 ELSE w.wake_at END
-        WHERE w.place = $1 RETURNING id`,
-      values: [placeOf(world, root).place, Buffer.from(reason), isTaken ? 1 : 0],
+        WHERE w.place = $1 AND ($4::int IS NULL OR w.worker IS NULL AND cardinality(w.strikes) >= $4
+          AND w.since < clock_timestamp() - make_interval(secs => ${this.#leaseMs / 1_000})) RETURNING id`,
+      values: [place, Buffer.from(reason), seize ? 1 : 0, strikes],
     })
-    if (rows.length === 0) throw noSuchWorld(world)
+    if (rows.length === 0 && strikes === undefined) throw noSuchWorld(world)
+    return rows.length > 0
   }
 
   async release(world: string, root: string | undefined): Promise<void> {
     const rows = await this.#connections.run({
-      text: `UPDATE ${this.#schema}.worlds SET quarantine = NULL, strikes = 0 WHERE place = $1 RETURNING id`,
+      text: `UPDATE ${this.#schema}.worlds SET quarantine = NULL, strikes = '{}' WHERE place = $1 RETURNING id`,
       values: [placeOf(world, root).place],
     })
     if (rows.length === 0) throw noSuchWorld(world)
   }
 
-  async place({ isBusy, lines, root, tick, world }: Placement, client: SqlClient): Promise<boolean> {
-    const at = placeOf(world, root)
-    const texts = [...lines]
-    const { body, bytes } = pack(texts.map((line) => `${line}\n`).join(''))
+  async place(placement: Placement, client: SqlClient): Promise<boolean> {
     const { rows } = await client.query(
       `SELECT ${this.#schema}.place_world($1, $2, $3, $4, $5, $6, $7, $8) AS is_made`,
-      [at.place, at.root, at.world, tick, isBusy, texts.length, bytes, body],
+      placedWorld(placement),
     )
     return rows[0]?.['is_made'] === true
   }
@@ -310,9 +353,19 @@ export class WorldsTable {
   }
 }
 
-/** With the kinds as the second parameter of a statement, and what ends them in a name as the third. */
+/** Where `dead` are the workers that are, the fifth parameter of a statement how many strikes suspects have, the sixth how many not. */
+function isForUs(world: string, root: string): string {
+  return `(${world}.worker IS NULL OR ${world}.worker IN (SELECT id FROM dead)) AND ${world}.quarantine IS NULL
+    AND ${isOfKind(root)} AND (${strikesOfDue(world)} >= $5 AND ${strikesOfDue(world)} < $6) IS NOT TRUE`
+}
+
+/** Who still holds a world that is due has died, and was not swept yet. */
+const strikesOfDue = (world: string): string =>
+  `(cardinality(${world}.strikes) + (${world}.worker IS NOT NULL)::integer)`
+
+/** With the kinds as the second parameter of a statement, what ends them in a name as the third, and others' names as the fourth. */
 function isOfKind(root: string): string {
-  return `($2::text[] IS NULL OR split_part(${root}, $3, 1) = ANY($2))`
+  return `($2::text[] IS NULL OR split_part(${root}, $3, 1) = ANY($2)) AND ${root} <> ALL($4::text[])`
 }
 
 function noSuchWorld(world: string): EntiaError {
@@ -327,6 +380,7 @@ function infoIn(row: SqlRow): WorldInfo {
     root: name === root ? undefined : nameOf(root),
     tick: tick === null ? undefined : Number(tick),
     isBusy: typeof busy === 'boolean' ? busy : undefined,
+    ...(busy === true && row['worker'] === null && Number(wakeAt ?? 1) > 0 && { isParked: true as const }),
     ...(letters !== null && { letters: Number(letters) }),
     ...(isHeld && { heldBy: ownerIn(row) }),
     ...(quarantine !== null && { quarantine: textIn(quarantine) }),

@@ -1,30 +1,58 @@
-import { agent, type HostOptions, realClock, scripted, standardSystems, textOf, World } from 'entia'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import {
+  agent,
+  type AskPart,
+  type HostOptions,
+  memoryStore,
+  type NamedWorld,
+  realClock,
+  scripted,
+  standardSystems,
+  SubagentRegistry,
+  textOf,
+  World,
+  worlds as worldsOf,
+} from 'entia'
+import type { Streams } from 'entia/stores'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { FleetWorlds } from '../../../src/runtime/worlds/fleet-worlds.ts'
 import { tool } from '../turns/tools.ts'
 import { fleet, known, place } from './fleet.ts'
+import { Pen } from './pen.ts'
 
 const buy = tool('buy', () => 'bought', { approval: true })
 
-const shop = scripted(({ messages }) => {
+const never = new Promise(() => undefined)
+
+const shop = scripted(async ({ messages }) => {
   const said = messages.filter(({ role }) => role === 'user').map(textOf)
   const last = messages.at(-1)
   if (last?.role === 'user' && said.at(-1) === 'buy') return { toolCalls: [{ name: 'buy' }] }
+  if (said.at(-1) === 'delegate' && last?.role === 'user')
+    return { toolCalls: [{ name: 'subagent', arguments: { category: 'clerk', prompt: 'help' } }] }
+  if (said.at(-1) === 'wait') await never
   if (said.at(-1) === 'number') return '{"number":7}'
   if (last?.role === 'tool') return `It said: ${textOf(last)}`
   return `Heard: ${said.join(', ')}`
 })
 
-function make(name: string): World {
+function make(name: string, clerk: { readonly name: string; readonly model?: string } = { name: 'clerk' }): World {
   const world = new World({ name, systems: standardSystems() })
-  world.spawn(...agent({ model: 'shop/assistant', tools: [buy] }))
+  world.spawn(...agent({ model: 'shop/assistant', tools: [buy] }), SubagentRegistry({ subagents: { clerk } }))
   return world
 }
 
 const host = (): HostOptions => ({ models: { shop }, tools: [buy], approve: 'by-input' })
 
-function shops() {
+/** What makes worlds, and what their Hosts have. */
+interface Shop {
+  readonly host: () => HostOptions
+  readonly make: (name: string) => World
+}
+
+const theShop: Shop = { host, make }
+
+function shops({ host, make }: Shop = theShop) {
   const made = fleet({ host, make })
   const worlds = new FleetWorlds({
     store: made.store,
@@ -37,15 +65,24 @@ function shops() {
   return { ...made, worlds }
 }
 
-describe('a world of a fleet, by its name', () => {
-  it('answers, though another process drives it, and knows what was said before', async () => {
-    const { worker, worlds } = shops()
-    worker('one')
-    expect((await worlds.world('desk').ask('one')).text).toBe('Heard: one')
-    expect((await worlds.world('desk').ask('two')).text).toBe('Heard: one, two')
-    expect((await worlds.world('desk').attach()).text).toBe('Heard: one, two')
-  })
+type WorldNamed = (name: string) => NamedWorld
 
+/** Worlds that this process drives, each with what opens it. */
+function inOneProcess({ host, make }: Shop = theShop): WorldNamed {
+  const worlds = worldsOf(memoryStore(), { make, ...host() })
+  onTestFinished(() => worlds.close())
+  return (name) => worlds.world(name)
+}
+
+/** Worlds that others drive, here two workers. */
+function inAFleet(shop: Shop = theShop): WorldNamed {
+  const { worker, worlds } = shops(shop)
+  worker('one')
+  worker('two')
+  return (name) => worlds.world(name)
+}
+
+describe('a world of a fleet, by its name', () => {
   it('takes a message while no worker lives, and answers when there is one', async () => {
     const { worker, worlds } = shops()
     await worlds.world('desk').message('hello')
@@ -54,10 +91,80 @@ describe('a world of a fleet, by its name', () => {
     expect((await asked).text).toMatch('there?')
   })
 
-  it('counts a message once under an id', async () => {
-    const { worker, worlds } = shops()
+  it('is written while its model writes only if somebody reads that', async () => {
+    const pen = new Pen()
+    const { store, worker, worlds } = shops(writers(pen))
+    const written = vi.spyOn(store.streams as Streams, 'write')
+    const watched = vi.spyOn(store.streams as Streams, 'watched')
     worker('one')
-    const desk = worlds.world('desk')
+    const unread = worlds.world('desk').ask('Write.')
+    const first = await pen.next()
+    first.write('Once ')
+    await vi.waitFor(() => expect(watched).toHaveBeenCalledTimes(2), { timeout: 5_000 })
+    first.end()
+    await unread
+    expect(written).not.toHaveBeenCalled()
+    const asked = worlds.world('desk').ask('Again.')
+    const reader = new Reader(asked.parts)
+    const second = await pen.next()
+    second.write('Twice ')
+    await reader.until('text', 'Twice ')
+    second.end()
+    await asked
+    expect(written).toHaveBeenCalled()
+  })
+})
+
+describe.each([
+  ['of one process', inOneProcess],
+  ['of a fleet', inAFleet],
+])('a world %s, by its name', (_, open) => {
+  it('answers, and knows what was said before', async () => {
+    const worldNamed = open()
+    expect((await worldNamed('desk').ask('one')).text).toBe('Heard: one')
+    expect((await worldNamed('desk').ask('two')).text).toBe('Heard: one, two')
+    expect((await worldNamed('desk').attach()).text).toBe('Heard: one, two')
+    expect((await worldNamed('other').ask('three')).text).toBe('Heard: three')
+  })
+
+  it('takes a message without waiting for its answer, once under an id', async () => {
+    const desk = open()('desk')
+    await desk.message('one', { id: 'a' })
+    await desk.message('one', { id: 'a' })
+    expect((await desk.attach()).text).toBe('Heard: one')
+    await desk.message('one', { id: 'a' })
+    expect((await desk.ask('two')).text).toBe('Heard: one, two')
+  })
+
+  it('ends a turn that is cancelled, and takes the next message', async () => {
+    const desk = open()('desk')
+    const asked = desk.ask('wait')
+    for await (const part of asked.parts) if (part.type === 'step') await desk.cancel('enough')
+    expect((await asked).stop).toBe('cancelled')
+    expect((await desk.ask('more')).text).toMatch('more')
+  })
+
+  it('ends a turn whose caller has left', async () => {
+    const desk = open()('desk')
+    const caller = new AbortController()
+    const asked = desk.ask('wait', { signal: caller.signal })
+    for await (const part of asked.parts) if (part.type === 'step') caller.abort()
+    expect((await asked).stop).toBe('cancelled')
+  })
+
+  it('lists its sessions, and shows them in the parts of the turn', async () => {
+    const desk = open()('desk')
+    const asked = desk.ask('delegate')
+    const seen: string[] = []
+    for await (const part of asked.parts) seen.push(part.type)
+    expect(seen).toEqual(
+      expect.arrayContaining(['tool-call', 'session-started', 'session-ended', 'tool-result', 'end']),
+    )
+    expect(await desk.sessions()).toMatchObject([{ status: 'succeeded', category: 'clerk', prompt: 'help' }])
+  })
+
+  it('counts a message once under an id', async () => {
+    const desk = open()('desk')
     const [one, two] = await Promise.all([desk.ask('once', { id: 'a' }), desk.ask('once', { id: 'a' })])
     expect([one.text, two.text]).toEqual(['Heard: once', 'Heard: once'])
     expect((await desk.ask('once', { id: 'a' })).text).toBe('Heard: once')
@@ -65,16 +172,12 @@ describe('a world of a fleet, by its name', () => {
   })
 
   it('gives an output as its schema says', async () => {
-    const { worker, worlds } = shops()
-    worker('one')
-    const { output } = await worlds.world('desk').ask('number', { output: z.object({ number: z.number() }) })
+    const { output } = await open()('desk').ask('number', { output: z.object({ number: z.number() }) })
     expect(output?.number).toBe(7)
   })
 
   it('shows the parts of its turn, and takes the answer of a person', async () => {
-    const { worker, worlds } = shops()
-    worker('one')
-    const desk = worlds.world('desk')
+    const desk = open()('desk')
     const asked = desk.ask('buy')
     const seen: string[] = []
     for await (const part of asked.parts) {
@@ -86,9 +189,7 @@ describe('a world of a fleet, by its name', () => {
   })
 
   it('is told by its events, until the reader has enough', async () => {
-    const { worker, worlds } = shops()
-    worker('one')
-    const desk = worlds.world('desk')
+    const desk = open()('desk')
     await desk.ask('one')
     const events = desk.events()
     await desk.message('two')
@@ -99,4 +200,131 @@ describe('a world of a fleet, by its name', () => {
     }
     expect(types).toContain('turn-started')
   })
+
+  it('shows text before the answer is committed, and none of it twice', async () => {
+    const pen = new Pen()
+    const asked = open(writers(pen))('desk').ask('Write.')
+    const reader = new Reader(asked.parts)
+    const writing = await pen.next()
+    writing.think('What did ')
+    expect(await reader.until('thinking', 'What did ')).toEqual([])
+    writing.think('he say? ')
+    writing.write('Once ')
+    expect(await reader.until('text', 'Once ')).toEqual([])
+    writing.write('upon ')
+    writing.write('a ')
+    expect(await reader.until('text', 'Once upon a ')).toEqual([])
+    writing.write('ti')
+    writing.end('')
+    const { text } = await asked
+    expect(text).toBe('Once upon a ti')
+    expect(await reader.until('end')).toEqual([])
+    expect([reader.thinking, reader.text]).toEqual(['What did he say? ', text])
+  })
+
+  it('voids the text of a call that was cut off', async () => {
+    const pen = new Pen()
+    const asked = open(writers(pen))('desk').ask('Write.')
+    const reader = new Reader(asked.parts)
+    const cut = await pen.next()
+    cut.write('Once ')
+    await reader.until('text', 'Once ')
+    cut.fail('overloaded')
+    expect(await reader.until('retry')).toEqual(['discarded'])
+    const again = await pen.next()
+    again.write('Twice ')
+    await reader.until('text', 'Twice ')
+    again.write('upon')
+    again.end()
+    expect((await asked).text).toBe('Twice upon')
+    await reader.until('end')
+    expect(reader.text).toBe('Twice upon')
+  })
+
+  it('voids the text of a turn that is cancelled', async () => {
+    const pen = new Pen()
+    const desk = open(writers(pen))('desk')
+    const asked = desk.ask('Write.')
+    const reader = new Reader(asked.parts)
+    const writing = await pen.next()
+    writing.write('Once ')
+    await reader.until('text', 'Once ')
+    await desk.cancel()
+    expect(await reader.until('end')).toContain('discarded')
+    expect(reader.text).toBe('')
+  })
+
+  it('shows who comes in the midst of a text all of it', async () => {
+    const pen = new Pen()
+    const desk = open(writers(pen))('desk')
+    const first = new Reader(desk.ask('Write.').parts)
+    const writing = await pen.next()
+    writing.write('Once ')
+    await first.until('text', 'Once ')
+    const asked = desk.attach()
+    const second = new Reader(asked.parts)
+    // It is there once it has been told of what is there.
+    await desk.sessions()
+    writing.write('upon ')
+    await second.until('text', 'Once upon ')
+    writing.write('a time')
+    writing.end()
+    expect((await asked).text).toBe('Once upon a time')
+    await second.until('end')
+    expect(second.text).toBe('Once upon a time')
+  })
+
+  it('tells by its events what models stream in its sessions', async () => {
+    const pen = new Pen()
+    const clerk = { name: 'clerk', model: 'pen/clerk' }
+    const desk = open({ host: () => ({ ...host(), models: { shop, pen } }), make: (name) => make(name, clerk) })('desk')
+    const events = desk.events()
+    await desk.message('delegate')
+    const writing = await pen.next()
+    writing.write('Once ')
+    for await (const event of events) {
+      if (event.type !== 'model-delta' || !('path' in event)) continue
+      expect(event).toMatchObject({ index: 0, attempt: 1, delta: { type: 'text', text: 'Once ' } })
+      break
+    }
+    writing.end()
+    expect((await desk.attach()).text).toBe('It said: Once ')
+  })
 })
+
+/** Worlds whose model a test writes for. */
+function writers(pen: Pen): Shop {
+  return {
+    host: () => ({ models: { pen } }),
+    make: (name) => {
+      const world = new World({ name, systems: standardSystems() })
+      world.spawn(...agent({ model: 'pen/writer' }))
+      return world
+    },
+  }
+}
+
+/** Reads the parts of a turn, and keeps what counts of the text. */
+class Reader {
+  readonly #parts: AsyncIterator<AskPart>
+  text = ''
+  thinking = ''
+
+  constructor(parts: AsyncIterator<AskPart>) {
+    this.#parts = parts
+  }
+
+  /** Reads up to a part of a type, with so much text by then. Gives the types of all before it that are no text. */
+  async until(type: AskPart['type'], text = ''): Promise<readonly string[]> {
+    const before: string[] = []
+    for (;;) {
+      const { done, value: part } = await this.#parts.next()
+      if (done === true) throw new Error(`There is no further ${type} in the turn.`)
+      if (part.type === 'text' || part.type === 'thinking') this[part.type] += part.text
+      else if (part.type !== type && part.type !== 'step') before.push(part.type)
+      if (part.type === 'discarded') [this.text, this.thinking] = ['', '']
+      if (part.type === type && (part.type === 'text' || part.type === 'thinking' ? this[part.type] : '') === text)
+        return before
+    }
+  }
+}

@@ -3,11 +3,12 @@ import * as components from 'entia/components'
 import type { SharedStore } from 'entia/stores'
 import { onTestFinished } from 'vitest'
 import { Host } from '../../../src/engine/effects/host.ts'
-import { Worker } from '../../../src/engine/fleet/worker.ts'
+import type { Board } from '../../../src/engine/fleet/board.ts'
+import { Worker, type WorkerParts } from '../../../src/engine/fleet/worker.ts'
 import { firstSnapshot } from '../../../src/engine/loop/journal-writer.ts'
 import { restored } from '../../../src/engine/loop/stored-ticks.ts'
 import { letterLine } from '../../../src/protocol/letter.ts'
-import { SimulatedBoard } from '../../../src/sim/simulated-board.ts'
+import { SimulatedBoard } from '../../../src/sim/fleet/simulated-board.ts'
 import type { Component } from '../../../src/world/component.ts'
 
 export const known = {
@@ -24,7 +25,7 @@ export interface FleetOptions {
 
 /** Workers of one process that share a store, each with a Host of its own. */
 export function fleet({ cap = 50, host, make, store = memoryStore() }: FleetOptions) {
-  const board = new SimulatedBoard({ store, cap, date: () => Date.now() })
+  const board = new SimulatedBoard({ store, cap, date: () => Date.now(), maxStrikes: Infinity })
   const events: RunnerEvent[] = []
   const hearers = new Set<(event: RunnerEvent) => void>()
   const hear = (event: RunnerEvent): void => {
@@ -37,18 +38,41 @@ export function fleet({ cap = 50, host, make, store = memoryStore() }: FleetOpti
     await store.close()
   })
 
-  function worker(name: string, more: { readonly maxSessions?: number; readonly maxWorlds?: number } = {}): Worker {
-    const its = board.of(name)
+  function worker(
+    name: string,
+    {
+      has = host(),
+      through = (its) => its,
+      ...more
+    }: Partial<Pick<WorkerParts, 'failed' | 'maxSessions' | 'maxWorlds' | 'unfit'>> & {
+      /** What its Host has. @default the same as all */
+      readonly has?: HostOptions
+      /** How it reaches the board. */
+      readonly through?: (board: Board) => Board
+    } = {},
+  ): Worker {
+    const line = through(board.of(name))
+    const its: Board = {
+      ...line,
+      due: async (...given) => {
+        const due = await line.due(...given)
+        // Who was thought dead is heard again.
+        board.presence.beat(name)
+        return due
+      },
+    }
+    const itsHost = new Host(has, { fleet: its })
+    board.presence.says(name, itsHost.abilities)
     const made = new Worker({
-      store,
+      // The board knows the holder of a world by its name.
+      store: { ...store, open: (world, options) => store.open(world, { ...options, holder: name }) },
       board: its,
-      host: new Host(host(), { fleet: its }),
+      host: itsHost,
       known,
       make,
       maxSessions: 10,
       maxWorlds: 10,
       idleMs: 5,
-      opened: (runner) => void runner.on('*', hear),
       ...more,
     })
     made.on('*', hear)
@@ -84,12 +108,14 @@ export function fleet({ cap = 50, host, make, store = memoryStore() }: FleetOpti
   }
 }
 
-/** Writes a world unless the store has it. */
+/** Writes a world unless the store has it. It is due. */
 export async function place(store: SharedStore, world: World): Promise<void> {
-  const journal = await store.open(world.name)
+  // Who holds it makes it.
+  const journal = await store.open(world.name).catch(() => undefined)
+  if (journal === undefined) return
   try {
     if ((await journal.load()) === undefined) await journal.commit(firstSnapshot(world))
   } finally {
-    await journal.close()
+    await journal.close({ wakeAtMs: 0 })
   }
 }

@@ -10,8 +10,9 @@ import {
   World,
   worlds as worldsOf,
 } from 'entia'
-import { DelegationLimits } from 'entia/components'
+import { DelegationLimits, SubagentSession } from 'entia/components'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { letterLine } from '../../../src/protocol/letter.ts'
 import { FleetWorlds } from '../../../src/runtime/worlds/fleet-worlds.ts'
 import { tool } from '../turns/tools.ts'
 import { fleet, known, place } from './fleet.ts'
@@ -101,6 +102,25 @@ describe('a session that runs on another worker', () => {
     await desk.answer(open[0]?.approval ?? '', true)
     expect((await answer).text).toBe(bought)
     expect(await desk.approvals()).toEqual([])
+  })
+
+  it('has spent what its World says where it is given up, since who gives it up does not know', async () => {
+    const { desk, next, read, store, worker } = offices()
+    worker('one', { maxSessions: 2 })
+    const asked = next(({ type }) => type === 'approval-requested')
+    await desk.message('Get me one.')
+    await asked
+    const recordIn = (world: World) => {
+      const [session = 0] = world.query(SubagentSession)
+      return world.read(session, SubagentSession)
+    }
+    const { sessionId } = recordIn(await read('desk'))
+    const ended = next((event) => event.type === 'turn-ended' && depthOf(event) === 0)
+    const end = { ok: false as const, error: 'Its workers have died.', kind: 'internal' as const }
+    const line = letterLine({ session: sessionId, news: { kind: 'end', end } })
+    await store.post({ root: 'desk', world: 'desk', line, id: `${sessionId}/end` })
+    await ended
+    expect(recordIn(await read('desk'))).toMatchObject({ status: 'failed', usage: { calls: 1, sessions: 1 } })
   })
 
   it('shows its question in the parts of the turn', async () => {

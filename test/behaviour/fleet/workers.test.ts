@@ -1,6 +1,17 @@
-import { agent, type HostOptions, lastText, scripted, standardSystems, SubagentRegistry, textOf, World } from 'entia'
+import {
+  agent,
+  type HostOptions,
+  lastText,
+  memoryStore,
+  scripted,
+  standardSystems,
+  SubagentRegistry,
+  textOf,
+  World,
+} from 'entia'
 import { Conversation, DelegationLimits, SubagentSession } from 'entia/components'
-import { describe, expect, it } from 'vitest'
+import type { SharedStore } from 'entia/stores'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { fleet } from './fleet.ts'
 
 const parts: Readonly<Record<string, string>> = { house: 'wall', wall: 'brick', brick: 'grain of sand' }
@@ -20,7 +31,7 @@ function builders(name: string): World {
   world.spawn(
     ...agent({ model: 'script/builder' }),
     SubagentRegistry({
-      subagents: { builder: { name: 'builder', inheritancePolicy: { inheritTools: ['subagent'] } } },
+      subagents: { builder: { name: 'builder', inheritancePolicy: { inheritTools: ['subagent', 'subagent_wait'] } } },
     }),
     DelegationLimits({ depth: 3 }),
   )
@@ -72,8 +83,74 @@ describe('a fleet', () => {
   })
 })
 
+describe('a worker with room for one session', () => {
+  it('runs sessions of sessions, since one that only waits takes no room', async () => {
+    const { next, post, read, worker } = fleet({ host, make: builders, cap: 1 })
+    worker('one', { maxSessions: 1 })
+    const end = next(ended)
+    await post('desk', message)
+    await end
+    const world = await read('desk')
+    expect(lastText(world, world.query(Conversation)[0] ?? 0)).toBe(
+      'house made (wall made (brick made (grain of sand made)))',
+    )
+  })
+})
+
+describe('a session that has a slot and waits for its parent to grant what it may spend', () => {
+  it('lets its parent go first, which has lost its worker and finds no room but there', async () => {
+    const hangs = Promise.withResolvers<void>()
+    let tries = 0
+    /** One has another one work in the background, and is at work meanwhile. */
+    const office = scripted(async ({ messages }) => {
+      const said = textOf(messages.at(0))
+      if (said === 'Work.') return 'worked'
+      const answers = messages.filter(({ role }) => role === 'tool').length
+      if (answers === 0) {
+        const more = said === 'Pass it on.' ? { prompt: 'Work.', background: true } : { prompt: 'Pass it on.' }
+        return { toolCalls: [{ name: 'subagent', arguments: { category: 'builder', ...more } }] }
+      }
+      if (said !== 'Pass it on.') return `it ${textOf(messages.at(-1))}`
+      if (answers > 1) return 'is done'
+      tries++
+      if (tries === 1) await hangs.promise
+      return { toolCalls: [{ name: 'subagent_wait', arguments: { mode: 'all' } }] }
+    })
+    const store = memoryStore()
+    const stuck = new Set<string>()
+    const hanging: SharedStore = {
+      ...store,
+      open: async (world, options) => {
+        const journal = await store.open(world, options)
+        const commit = journal.commit.bind(journal)
+        journal.commit = async (batch) => {
+          if (stuck.has(world) && options?.holder === 'one') await hangs.promise
+          await commit(batch)
+        }
+        return journal
+      },
+    }
+    const host = (): HostOptions => ({ models: { script: office } })
+    const { board, next, post, read, worker } = fleet({ host, make: builders, cap: 2, store: hanging })
+    onTestFinished(() => hangs.resolve())
+    worker('one', { maxSessions: 1 })
+    const launched = next((event) => event.type === 'model-called' && 'path' in event && event.step === 2)
+    const end = next(ended)
+    await post('desk', message)
+    await launched
+    const [mid, last] = board.unfinished
+    stuck.add(mid?.sessionId ?? '')
+    worker('two', { maxSessions: 1 })
+    await vi.waitFor(() => expect(last && board.holderOf(last)).toBe('two'))
+    board.suspect('one')
+    await end
+    const world = await read('desk')
+    expect(lastText(world, world.query(Conversation)[0] ?? 0)).toBe('it is done')
+  })
+})
+
 describe('a worker that is thought dead and is not', () => {
-  it.each(Array.from({ length: 40 }, (_, seed) => seed))('is succeeded, and tells nothing (seed %i)', async (seed) => {
+  it.each(Array.from({ length: 6 }, (_, seed) => seed))('is succeeded, and tells nothing (seed %i)', async (seed) => {
     const { board, events, next, post, read, worker } = fleet({ host, make: builders, cap: 2 })
     const names = ['one', 'two', 'three']
     for (const name of names) worker(name, { maxSessions: 2 })
@@ -82,7 +159,7 @@ describe('a worker that is thought dead and is not', () => {
     const suspected = next((event) => {
       count++
       if (count % (seed % 7 === 0 ? 5 : seed + 3) !== 0 || count > 60) return false
-      board.lost(names[(count + seed) % 3] ?? 'one')
+      board.suspect(names[(count + seed) % 3] ?? 'one')
       expect(board.running, event.type).toBeLessThanOrEqual(2)
       return false
     })

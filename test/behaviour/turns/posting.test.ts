@@ -67,7 +67,7 @@ describe('an input that is posted', () => {
     const { runner } = driven(world, { models: behaving(() => 'Hi').models })
     await expect(runner.post(message(agent, 'a'))).rejects.toMatchObject({
       code: 'world-driven',
-      message: expect.stringMatching(/call start\(\) first/) as string,
+      message: expect.stringMatching(/await start\(\) first/) as string,
     })
     await runner.start()
     await runner.stop()

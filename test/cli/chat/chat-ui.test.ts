@@ -180,9 +180,20 @@ describe('a question about a call', () => {
     const answer = chat.ui.ask({ ...call, commandStart: 'npm test' }, new AbortController().signal)
     await chat.screen.until('Enter: no\n?')
     expect(chat.screen.text).toContain('bash asks\n  npm test\n  reason: configured: bash\n')
-    expect(chat.screen.text.replaceAll(/\n(?! )/g, ' ')).toContain('c commands that begin "npm test"')
     chat.type('\r')
     expect(await answer).toEqual({ approved: false })
+  })
+
+  it('breaks its answers between two of them, however narrow the terminal is', async () => {
+    const chat = new TypedChat({ columns: 44 })
+    const answer = chat.ui.ask({ ...call, commandStart: 'npm test' }, new AbortController().signal)
+    await chat.screen.until('Enter: no\n?')
+    const rows = ['y yes, once', 'n no (words behind it go to the agent)', 'a this tool, for this chat']
+    expect(chat.screen.text).toContain(
+      [...rows, 'c commands that begin "npm test"', 's stop the turn · Enter: no', '?'].join('\n'),
+    )
+    chat.type('\r')
+    await answer
   })
 
   it.for<[string, object]>([

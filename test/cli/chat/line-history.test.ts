@@ -32,5 +32,7 @@ describe('the history of typed lines', () => {
     const history = new LineHistory(path)
     history.add('one')
     expect(history.read()).toEqual([])
+    // Nothing can be made in there, and Node's own way to make folders never gives up.
+    new LineHistory('/proc/none/below/history.jsonl').add('one')
   })
 })

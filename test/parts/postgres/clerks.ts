@@ -1,11 +1,12 @@
 import { agent, defineTool, scripted, standardSystems, SubagentRegistry, textOf, World } from 'entia'
+import { DelegationLimits } from 'entia/components'
 import { defineFleet, type Fleet, type FleetOptions } from 'entia/postgres'
 import { z } from 'zod'
 
 /** What a worker process is started with, as JSON on its command line. */
 export interface ClerksOptions extends Pick<
   FleetOptions,
-  'database' | 'idleMs' | 'leaseMs' | 'maxSessions' | 'maxSessionsPerTenant' | 'schema'
+  'database' | 'idleMs' | 'leaseMs' | 'maxSessions' | 'maxSessionsPerTenant' | 'record' | 'schema'
 > {
   /** Steps of each session: a model call and a call of each tool. @default 3 */
   readonly steps?: number
@@ -17,6 +18,8 @@ export interface ClerksOptions extends Pick<
   readonly version?: number
   /** How far the clock of this process is ahead. @default 0 */
   readonly clockAheadMs?: number
+  /** Nothing that is said kills this process. @default false */
+  readonly isHarmless?: boolean
   /** Most sessions and worlds that the worker holds. @default 20, 200 */
   readonly sessions?: number
   readonly worlds?: number
@@ -39,10 +42,20 @@ const restartClasses = ['once', 'keyed', 'pure'] as const
 
 /**
  * Desks that give jobs to clerks. `Jobs: a b c` makes a session of each, which are awaited, and answers `done: a b c`; any
- * other message is answered with its own words. A job whose name begins with `deadly` kills the process that does it.
+ * other message is answered with its own words. A job whose name begins with `deadly`, and the message `Die.`, kill the process.
  */
 export function clerks(options: ClerksOptions, say: (said: Said) => void = () => undefined): Fleet {
-  const { clockAheadMs: _, lacks, sessions: __, steps = 3, version = 1, workMs = 20, worlds: ___, ...given } = options
+  const {
+    clockAheadMs: _,
+    isHarmless = false,
+    lacks,
+    sessions: __,
+    steps = 3,
+    version = 1,
+    workMs = 20,
+    worlds: ___,
+    ...given
+  } = options
   const tools = restartClasses.map((restart) =>
     defineTool({
       name: restart,
@@ -61,6 +74,7 @@ export function clerks(options: ClerksOptions, say: (said: Said) => void = () =>
     const asked = [...messages].findLast(({ role }) => role === 'user')
     const said = asked === undefined ? '' : textOf(asked)
     const jobs = /^Jobs: (.*)$/.exec(said)?.[1]?.split(' ') ?? []
+    if (said === 'Die.' && !isHarmless) process.kill(process.pid, 'SIGKILL')
     if (jobs.length === 0) return said
     if (last?.role === 'tool') {
       const results = messages.slice(messages.findLastIndex(({ role }) => role === 'user'))
@@ -98,6 +112,8 @@ function deskNamed(name: string): World {
     SubagentRegistry({
       subagents: { clerk: { name: 'clerk', model: 'clerk/any', maxSteps: 100, tools: [...restartClasses] } },
     }),
+    // As many as are asked for, however long the work goes on.
+    DelegationLimits({ sessions: 1_000_000 }),
   )
   return world
 }

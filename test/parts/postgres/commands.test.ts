@@ -124,6 +124,28 @@ describe('entia worker', () => {
   })
 })
 
+describe('a worker whose tables are gone', () => {
+  it('ends with 1, and says what it could not do', async () => {
+    const schema = newSchema()
+    const worker = new Worker(schema)
+    await worker.line(/works for/)
+    await storeIn(schema).transaction((client) => client.query(`DROP TABLE ${schema}.line`))
+    expect(await worker.ended).toEqual([1, null])
+    expect(worker.lines.at(-1)).toMatch(/The tables are not those of its version/)
+  })
+
+  it('has stopped for its program, too, which is told', async () => {
+    const schema = newSchema()
+    const fleet = front(schema)
+    const over = Promise.withResolvers<readonly [Error, boolean]>()
+    const worker = await fleet.work({ failed: (...told) => over.resolve(told) })
+    await fleet.store.transaction((client) => client.query(`DROP TABLE ${schema}.pauses`))
+    expect(await over.promise).toMatchObject([{ code: 'store-failed', details: { state: '42P01' } }, true])
+    await worker.stop()
+    expect(await worker.problem()).toMatch(/The tables are not those of its version/)
+  })
+})
+
 describe('entia workers', () => {
   it('lists who works, and what each holds', async () => {
     const schema = newSchema()
@@ -198,6 +220,32 @@ describe('entia queue', () => {
   })
 })
 
+describe('a session that rests', () => {
+  it('is shown as what it is: not in line, neither where a worker has it nor where none has', async () => {
+    const schema = newSchema()
+    const store = storeIn(schema)
+    for (const world of ['parked', 'open', 'woken', 'queued', 'other']) {
+      const tenant = world === 'other' ? 'blue' : 'red'
+      await store.line.enter({ world, root: `desk/${world}`, tick: 0, lines: ['{}'], tenant, job: '{}' })
+      if (world === 'queued' || world === 'other') continue
+      const [claim] = await store.line.next({ cap: 10, room: 1 })
+      if (claim === undefined) throw new Error('It was not given.')
+      await store.line.giveBack(claim)
+      if (world === 'parked') await store.line.rest(claim)
+      if (world === 'woken') await store.line.putBack(claim)
+    }
+    const text = await said(queueCommand, ['--schema', schema])
+    expect(text).toMatch(/^0 sessions with a slot, 2 in line, 3 resting · /)
+    expect(text).toMatch(/^TENANT +RUNNING +IN LINE +RESTING +LONGEST WAIT$/m)
+    expect(text).toMatch(/^red +0 +1 +3 +\d/m)
+    expect(text).toMatch(/^blue +0 +1 +0 +\d/m)
+    const states = text
+      .split('\n')
+      .flatMap((line) => /^(\w+) +desk\S+ +\w+ +(in line|\w+) /.exec(line)?.slice(1).join(': ') ?? [])
+    expect(states).toEqual(['open: resting', 'woken: waking', 'queued: in line', 'other: in line', 'parked: resting'])
+  })
+})
+
 describe('entia worlds over a database', () => {
   it('kills a world: its worker lets go, its letters wait, and it goes on when it is released', async () => {
     const schema = newSchema()
@@ -223,6 +271,21 @@ describe('entia worlds over a database', () => {
     expect((await answer).text).toBe('Heard: anybody?')
     worker.signal('SIGTERM')
     expect(await worker.ended).toEqual([0, null])
+  })
+
+  it('says of a world that was parked at work what it waits for', async () => {
+    const schema = newSchema()
+    const store = storeIn(schema)
+    const words = ['list', '--store', inject('postgres'), '--schema', schema]
+    const parked = async (wakeAtMs?: number): Promise<string> => {
+      const journal = await store.open('desk/1')
+      await journal.commit({ snapshot: { tick: (journal.openedAtTick ?? -1) + 1, lines: ['{}'] }, isBusy: true })
+      await journal.close(wakeAtMs === undefined ? {} : { wakeAtMs })
+      return said(worldsCommand, words)
+    }
+    expect(await parked()).toMatch(/^desk\/1 +waiting /m)
+    expect(await parked(Date.now() + 3_600_000)).toMatch(/^desk\/1 +waiting .* in \d+ /m)
+    expect(await parked(0)).toMatch(/^desk\/1 +stalled .* at once/m)
   })
 
   it('takes a world from a worker that holds it, whose commits are refused from then on', async () => {

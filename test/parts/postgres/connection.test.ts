@@ -21,7 +21,8 @@ async function behindProxy(options: Partial<PostgresStoreOptions> = {}): Promise
   const schema = newSchema()
   const direct = storeIn(schema)
   await direct.list()
-  const proxy = await Proxy.to(inject('postgres'))
+  const proxy = await Proxy.start(inject('postgres'))
+  onTestFinished(() => proxy.close())
   return { proxy, direct, store: storeIn(schema, { database: proxy.url, ...options }) }
 }
 
@@ -192,6 +193,20 @@ describe('a database that cannot be reached', () => {
     proxy.mend()
     await second
     expect(heard).toContain('meanwhile')
+  })
+})
+
+describe('a network that says nothing any more', () => {
+  it('is left for another connection after a while, by what reads too', async () => {
+    const { direct, proxy, store } = await behindProxy({ retryMs: 1_500 })
+    const journal = await direct.open('a')
+    await journal.commit(begin)
+    expect((await store.read('a'))?.snapshot.tick).toBe(0)
+    proxy.holdUp()
+    const reading = store.read('a')
+    await proxy.kept(1)
+    proxy.forget()
+    expect((await reading)?.snapshot.tick).toBe(0)
   })
 })
 

@@ -1,9 +1,8 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { onTestFinished } from 'vitest'
 
-/** The end of an answer: Postgres waits for the next query, outside of a transaction. */
-const readyForQuery = Buffer.from([0x5a, 0, 0, 0, 5, 0x49])
+/** How an answer ends: Postgres waits for the next query. One more byte says whether it does so in a transaction. */
+const readyForQuery = Buffer.from([0x5a, 0, 0, 0, 5])
 
 /** What happens to the next query that has a text in it. */
 export type Mishap =
@@ -21,6 +20,7 @@ interface Pair {
 
 /** A network between a store and Postgres, whose connections can be cut and held up. */
 export class Proxy {
+  readonly #target: URL
   readonly #server: Server
   readonly #pairs = new Set<Pair>()
   readonly #late: (() => Promise<void>)[] = []
@@ -31,21 +31,25 @@ export class Proxy {
   #onKept = (): void => undefined
 
   private constructor(target: URL) {
-    this.#server = createServer((client) => this.#join(client, target))
+    this.#target = target
+    this.#server = createServer((client) => this.#join(client))
   }
 
-  /** @param url of the server; the proxy is closed when the test is over */
-  static async to(url: string): Promise<Proxy & { readonly url: string }> {
-    const target = new URL(url)
-    const proxy = new Proxy(target)
+  /** @param url of the server */
+  static async start(url: string): Promise<Proxy> {
+    const proxy = new Proxy(new URL(url))
     proxy.#server.listen(0, '127.0.0.1')
     await once(proxy.#server, 'listening')
-    onTestFinished(() => proxy.#close())
-    const address = proxy.#server.address()
+    return proxy
+  }
+
+  /** Where stores reach the server through it. */
+  get url(): string {
+    const address = this.#server.address()
     if (address === null || typeof address === 'string') throw new Error('The proxy has no port.')
-    const own = new URL(url)
+    const own = new URL(this.#target)
     own.host = `127.0.0.1:${address.port}`
-    return Object.assign(proxy, { url: own.href })
+    return own.href
   }
 
   /** Resolves once it has happened. */
@@ -57,6 +61,13 @@ export class Proxy {
   cut(): void {
     this.#isCut = true
     this.#endAll()
+  }
+
+  /** Ends some of the connections, which may be made again at once. Gives how many. */
+  cutSome(isCut: () => boolean): number {
+    const cut = [...this.#pairs].filter(isCut)
+    for (const pair of cut) this.#end(pair)
+    return cut.length
   }
 
   /** Resolves once so many connections were refused. */
@@ -88,27 +99,28 @@ export class Proxy {
     for (const pass of heldUp) pass()
   }
 
+  /** Lets new answers through. Those that were kept back are lost, and no end of their connections hears of it. */
+  forget(): void {
+    this.#heldUp = undefined
+  }
+
   /** Gives the server what came late, and resolves once it has answered. */
   async deliver(): Promise<void> {
     const late = this.#late.splice(0)
     await Promise.all(late.map((pass) => pass()))
   }
 
-  #join(client: Socket, target: URL): void {
+  #join(client: Socket): void {
     if (this.#isCut) {
       client.destroy()
       this.#onRefused()
       return
     }
-    const server = connect(Number(target.port), target.hostname)
+    const server = connect(Number(this.#target.port), this.#target.hostname)
     const pair = { client, server }
     this.#pairs.add(pair)
     let awaitsAnswer: (() => void) | undefined
-    const end = (): void => {
-      client.destroy()
-      server.destroy()
-      this.#pairs.delete(pair)
-    }
+    const end = (): void => this.#end(pair)
     client.on('error', end).on('close', () => this.#pairs.has(pair) && end())
     server.on('error', end).on('close', end)
     client.on('data', (bytes) => {
@@ -129,8 +141,10 @@ export class Proxy {
         this.#pairs.delete(pair)
         client.destroy()
         this.#late.push(async () => {
+          // It has given up what was begun and not ended, or was killed.
+          if (server.destroyed) return
           server.write(bytes)
-          await once(server, 'data')
+          await Promise.race([once(server, 'data'), once(server, 'close')])
           server.destroy()
         })
       }
@@ -138,7 +152,7 @@ export class Proxy {
     })
     server.on('data', (bytes) => {
       if (awaitsAnswer !== undefined) {
-        if (!bytes.subarray(-readyForQuery.length).equals(readyForQuery)) return
+        if (!bytes.subarray(-readyForQuery.length - 1, -1).equals(readyForQuery)) return
         end()
         awaitsAnswer()
       } else if (this.#heldUp === undefined) client.write(bytes)
@@ -149,15 +163,17 @@ export class Proxy {
     })
   }
 
-  #endAll(): void {
-    for (const { client, server } of this.#pairs) {
-      client.destroy()
-      server.destroy()
-    }
-    this.#pairs.clear()
+  #end(pair: Pair): void {
+    this.#pairs.delete(pair)
+    pair.client.destroy()
+    pair.server.destroy()
   }
 
-  async #close(): Promise<void> {
+  #endAll(): void {
+    for (const pair of this.#pairs) this.#end(pair)
+  }
+
+  async close(): Promise<void> {
     this.#isCut = true
     this.#endAll()
     this.#server.close()

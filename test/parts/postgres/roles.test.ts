@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { agent, scripted, standardSystems, World } from 'entia'
 import { defineFleet } from 'entia/postgres'
 import { Client } from 'pg'
@@ -6,27 +8,23 @@ import { newSchema, storeIn } from './stores.ts'
 
 const begin = { snapshot: { tick: 0, lines: ['{}'] } }
 
-/** The rights of who works: it needs no right to make tables once they are there. */
-const workerRights = (schema: string, role: string): string => `
-  GRANT USAGE ON SCHEMA ${schema} TO ${role};
-  GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${role};
-  GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ${schema} TO ${role};`
+/** The roles as they are shown to users. */
+const shown = readFileSync(join(import.meta.dirname, '../../../examples/fleet/roles.sql'), 'utf8')
 
-/** The rights of who only posts letters and reads. */
-const posterRights = (schema: string, role: string): string => `
-  GRANT USAGE ON SCHEMA ${schema} TO ${role};
-  GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO ${role};
-  GRANT INSERT ON ${schema}.mail TO ${role};
-  GRANT INSERT, UPDATE ON ${schema}.senders TO ${role};
-  GRANT EXECUTE ON FUNCTION ${schema}.place_world TO ${role};`
+/** The statements about one of these roles, for a role and a schema of other names. */
+function rightsOf(which: string, schema: string, role: string): string {
+  const statements = shown.replaceAll(/^--.*$/gm, '').split(';')
+  const its = statements.filter((statement) => statement.includes(which))
+  return its.map((statement) => `${statement.replaceAll(which, role).replaceAll(/\bentia\b/g, schema)};`).join('')
+}
 
-/** The address of the database for a new role with these rights in a schema. */
-async function addressOf(schema: string, rights: (schema: string, role: string) => string): Promise<string> {
+/** The address of the database for a new role with the rights of one of these in a schema. */
+async function addressOf(schema: string, which: string): Promise<string> {
   await storeIn(schema).list()
   const role = newSchema()
   const client = new Client(inject('postgres'))
   await client.connect()
-  await client.query(`CREATE ROLE ${role} LOGIN; ${rights(schema, role)}`)
+  await client.query(rightsOf(which, schema, role))
   await client.end()
   const url = new URL(inject('postgres'))
   url.username = role
@@ -36,8 +34,8 @@ async function addressOf(schema: string, rights: (schema: string, role: string) 
 describe('a role that may only post and read', () => {
   it('posts letters, reads and hears of worlds, and writes nothing else', async () => {
     const schema = newSchema()
-    const poster = storeIn(schema, { database: await addressOf(schema, posterRights) })
-    const worker = storeIn(schema, { database: await addressOf(schema, workerRights) })
+    const poster = storeIn(schema, { database: await addressOf(schema, 'entia_front') })
+    const worker = storeIn(schema, { database: await addressOf(schema, 'entia_worker') })
     const journal = await worker.open('a')
     await journal.commit(begin)
     const heard = new Promise<string>((resolve) => void poster.on('letter', (_root, world) => resolve(world)))
@@ -62,7 +60,7 @@ describe('a role that may only post and read', () => {
       () => poster.release('a'),
       () => poster.sweep(),
       () => poster.enter(),
-      () => poster.line.next(1),
+      () => poster.line.next({ cap: 1, room: 1 }),
       () => poster.transaction((client) => client.query(`DELETE FROM ${schema}.mail`)),
       () => poster.transaction((client) => client.query(`UPDATE ${schema}.mail SET body = ''`)),
       () => poster.transaction((client) => client.query(`UPDATE ${schema}.worlds SET epoch = epoch + 1`)),
@@ -74,7 +72,7 @@ describe('a role that may only post and read', () => {
 
   it('asks worlds of a fleet that others drive', async () => {
     const schema = newSchema()
-    const fleets = [await addressOf(schema, posterRights), await addressOf(schema, workerRights)].map((database) => {
+    const fleets = [await addressOf(schema, 'entia_front'), await addressOf(schema, 'entia_worker')].map((database) => {
       const fleet = defineFleet({
         database,
         schema,
@@ -101,7 +99,7 @@ describe('a role that may work', () => {
   it('cannot change the tables, nor read those of another schema', async () => {
     const [schema, other] = [newSchema(), newSchema()]
     await storeIn(other).list()
-    const database = await addressOf(schema, workerRights)
+    const database = await addressOf(schema, 'entia_worker')
     const worker = storeIn(schema, { database })
     const journal = await worker.open('a')
     await journal.commit(begin)

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline'
 import type { PostgresStore } from 'entia/postgres'
 import type { SharedJournal } from 'entia/stores'
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest'
+import { lockClassOf } from '../../../src/stores/postgres/place.ts'
 import { newSchema, storeIn } from './stores.ts'
 
 const program = join(import.meta.dirname, '../../programs/postgres-holder.ts')
@@ -49,7 +50,7 @@ function takenOver(store: PostgresStore, world: string, withinMs: number): Promi
 
 async function strikesOf(store: PostgresStore, schema: string, world: string): Promise<number> {
   const { rows } = await store.transaction((client) =>
-    client.query(`SELECT strikes FROM ${schema}.worlds WHERE name = $1`, [world]),
+    client.query(`SELECT cardinality(strikes) AS strikes FROM ${schema}.worlds WHERE name = $1`, [world]),
   )
   return Number(rows[0]?.['strikes'])
 }
@@ -184,12 +185,12 @@ describe('a worker whose connection is ended by the server', () => {
     const id = await store.enter()
     const { rows } = await other.transaction((client) =>
       client.query(
-        `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objid = $1 AND granted
-        AND pid <> pg_backend_pid() AND mode = 'ExclusiveLock'`,
-        [id],
+        `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid = $1::int::oid
+        AND objid = $2 AND granted AND pid <> pg_backend_pid() AND mode = 'ExclusiveLock'`,
+        [lockClassOf(schema), id],
       ),
     )
-    expect(rows.length).toBeGreaterThan(0)
+    expect(rows).toHaveLength(1)
     await vi.waitFor(async () => expect(await other.workers()).toMatchObject([{ id, isAlive: true }]), {
       timeout: 3_000,
       interval: 5,

@@ -207,15 +207,15 @@ describe('a command line that cannot be understood', () => {
   it('ends with 2 and a sentence, and nothing is begun', async () => {
     const here = await tempFolder()
     const ended = await run(['ask', '--colour'], { in: here })
-    const stderr = "entia: Unknown option '--colour'. See --help.\n"
+    const stderr = 'entia: There is no option --colour. See entia ask --help.\n'
     expect(ended).toEqual({ code: 2, signal: null, stdout: '', stderr })
     expect(existsSync(join(here, '.entia'))).toBe(false)
   })
 
   it.for([
-    [['--question'], "Option '--question <value>' argument missing."],
+    [['--question'], '--question needs a value.'],
     [['--question', ' '], '--question must not be empty.'],
-    [['--json=yes'], "Option '--json' does not take an argument."],
+    [['--json=yes'], '--json takes no value.'],
     [['a', 'b'], 'Name one folder, got 2: a, b. Write a question after --question.'],
     [['--resume', 'a', '--model', 'ollama/x'], '--resume continues an earlier run: leave out a folder and --model.'],
   ] as const)('is refused: %j', ([words, message]) => {

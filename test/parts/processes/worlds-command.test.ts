@@ -46,7 +46,7 @@ describe('entia worlds, beside a program that drives a world', () => {
     })
     expect(await worlds('show', 'desk/4711', '--to', 'x')).toMatchObject({
       code: 2,
-      stderr: 'entia: --to must be an integer ≥ 0, got x. See --help.\n',
+      stderr: 'entia: --to must be an integer ≥ 0, got x. See entia worlds --help.\n',
     })
   })
 })

@@ -71,7 +71,7 @@ describe('entia on a terminal', () => {
     const at = await place(inTurn(bash('touch one'), { text: 'Made.', usage }, { text: 'So you say.', usage }))
     const terminal = await chat(at, [], { rows: 60, columns: 120 })
     for (const [typed, shown] of [
-      ['/help', '/permissions [tool allow|ask|deny]  what tools may do'],
+      ['/help', '/permissions [tool allow|ask|deny]  show or change what tools may do'],
       ['/agents', 'no subagents'],
       ['/context', 'Context-management activity:'],
       ['/permissions bsh allow', "There is no tool bsh. Did you mean 'bash'?"],
@@ -328,7 +328,9 @@ describe('entia on a terminal', () => {
     const terminal = await chat(at, ['--plan', '--allow', 'bash'])
     await terminal.until('plan mode')
     terminal.type('Make a file.\r')
-    await terminal.until(/touch one deny: plan mode[^]*exit_plan_mode asks[^]*1\. Make the file[^]*Enter:\sno\n\?$/)
+    await terminal.until(
+      /touch one deny: plan mode[^]*exit_plan_mode asks: may it carry out this plan\?\n {2}1\. Make the file[^]*Enter:\sno\n\?$/,
+    )
     terminal.type('y\r')
     await terminal.until(/Made\.[^]*\n\n›$/)
     expect([existsSync(join(at.in, 'one')), existsSync(join(at.in, 'two'))]).toEqual([false, true])
@@ -343,7 +345,7 @@ describe('entia on a terminal', () => {
     await terminal.ended
     const resumed = await chat(at, ['--resume'])
     await resumed.until(
-      /The turn was interrupted during bash .*sleep 60[^]*I run it\.\n\n[^]*\[bash\][^]*Here again\.[^]*\n\n›$/,
+      /The turn was interrupted during bash echo run >> runs; sleep 60\.[^]*I run it\.\n\n[^]*\[bash\][^]*Here again\.[^]*\n\n›$/,
     )
     expect(await readFile(join(at.in, 'runs'), 'utf8')).toBe('run\n')
     expect(conversation(at.server.requests[1] as Received).at(-1)).toMatch(/interrupted|may have taken effect/)

@@ -47,6 +47,29 @@ describe('a call whose paths are looked up on the disk', () => {
     expect((await judged(callOf('read_file', 'x/y'))).reason).toBe('default: code/read/console')
   })
 
+  it('is judged by where the folders of the lists lead, too', async () => {
+    const vault = join(home, 'vault')
+    await mkdir(join(vault, 'aws'), { recursive: true })
+    await symlink(join(vault, 'aws'), join(home, '.aws'))
+    await symlink(join(vault, 'none-yet'), join(home, '.netrc'))
+    await symlink(vault, join(home, 'projects/app/safe'))
+    for (const path of ['~/vault/aws/credentials.txt', '~/vault/none-yet'])
+      expect((await judged(callOf('read_file', path))).reason).toBe(`credential path: ${path}`)
+    expect((await shell('cat ~/vault/aws/x')).reason).toBe('credential path: ~/vault/aws/x')
+    expect(await judged(callOf('read_file', '~/vault/x'), { deniedPaths: ['~/projects/app/safe'] })).toMatchObject({
+      ...{ approval: 'deny', reason: 'denied path: ~/projects/app/safe' },
+    })
+  })
+
+  it('is judged as one in the working folder by either of its names, where that is a link', async () => {
+    await mkdir(join(home, 'really'))
+    await symlink(join(home, 'really'), join(home, 'linked'))
+    for (const path of ['a', '~/really/a', '~/linked/a'])
+      expect((await judged(callOf('read_file', path, { cwd: join(home, 'linked') }))).reason).toBe(
+        'default: code/read/console',
+      )
+  })
+
   it('is judged though its path can be none', async () => {
     for (const path of ['x'.repeat(10_000), 'a\0b', '', '/', '../'.repeat(3_000), 'a/'.repeat(5_000)])
       expect((await judged(callOf('read_file', path))).approval).toBe('allow')

@@ -53,4 +53,9 @@ describe('each tool that takes a path', () => {
     expect(await call('write_file', { path: 'huge.txt', content: 'x' })).toMatch(/replaced/)
     expect((await stat(join(folder, 'huge.txt'))).size).toBe(1)
   })
+
+  it('refuses a file below a folder in which nothing can be made, and does not try for ever', async () => {
+    const call = toolsIn(await tempFolder())
+    expect(await call('write_file', { path: '/proc/none/below/a.txt', content: 'x' })).toMatch(/^Error: \/proc\/none/)
+  })
 })

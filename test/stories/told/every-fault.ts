@@ -20,3 +20,30 @@ export const everyFault: FaultRates = {
   crash: { perTick: 0.015, child: 0.002 },
   users: { message: 0.01, cancel: 0.003, approval: 0.02 },
 }
+
+/** The same where several processes drive the worlds: they die, stand still, are cut off, suspected and replaced besides. */
+export const everyFleetFault: FaultRates = {
+  ...everyFault,
+  process: { pause: 0.002, suspect: 0.003, deploy: 0.001 },
+  net: { cut: 0.003, unknown: 0.005, late: 0.002 },
+  notify: { lost: 0.05 },
+  dispatch: { twice: 0.05, late: 0.05 },
+  clock: { skew: 0.3 },
+}
+
+/** Stories that say most about several processes: with sessions that wait, are asked for, are stopped, and cost. */
+export const toldByFleets: ReadonlySet<string> = new Set([
+  'asking-sessions',
+  'background-sessions',
+  'cancel-storm',
+  'ceilings',
+  'changed-world',
+  'forks',
+  'granted-tokens',
+  'nested-delegation',
+  'parallel-tools',
+  'single-agent',
+  'support-desk',
+  'taken-back',
+  'waits-and-timeouts',
+])

@@ -11,6 +11,7 @@ import {
   Outcome,
   OwnedBy,
   Pending,
+  ReportedUsage,
   Running,
   SlotReleased,
   SlotRequest,
@@ -217,6 +218,19 @@ describe('a session whose effect has ended', () => {
     tickAt(world, 0, outcome(session))
     expect(world.read(agent, Delegated)).toMatchObject({ reservedTokens: 0, spentTokens: 110, finished: 1 })
   })
+
+  it('has spent what it had told before, where its end says less: it was given up', () => {
+    const { world, agent } = lead()
+    const session = sessionOf(world, agent, 'running')
+    world.set(session, ReportedUsage, { agent, usage: { calls: 3, sessions: 1, costNanoUsd: 70, input: 500 } })
+    const value = { ok: false, error: 'Its workers died.', kind: 'internal', usage: { calls: 0, sessions: 0 } }
+    settleWith(world, session, { ok: true, value })
+    tickAt(world, 0, outcome(session))
+    expect(world.read(session, SubagentSession)).toMatchObject({
+      status: 'failed',
+      usage: { calls: 3, costNanoUsd: 70 },
+    })
+  })
 })
 
 describe('a session that is cancelled', () => {
@@ -231,6 +245,10 @@ describe('a session that is cancelled', () => {
     expect(world.read(agent, Delegated)).toMatchObject({ reservedTokens: 250, spentTokens: 0 })
     tickAt(world, 0, { kind: 'session-spent', session, usage: { calls: 1, input: 30, output: 3, sessions: 0 } })
     expect(world.read(agent, Delegated)).toMatchObject({ reservedTokens: 0, spentTokens: 33 })
+    // Who gives it up after that knows less.
+    tickAt(world, 0, { kind: 'session-spent', session, usage: { calls: 0, sessions: 0 } })
+    expect(world.read(agent, Delegated)).toMatchObject({ reservedTokens: 0, spentTokens: 33 })
+    expect(world.read(session, SubagentSession).usage).toMatchObject({ calls: 1, input: 30, output: 3 })
   })
 
   it('is not cancelled by an agent that it does not belong to', () => {

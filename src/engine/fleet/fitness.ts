@@ -1,0 +1,44 @@
+import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
+import type { SharedStore } from '../../stores/port.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+import type { World } from '../../world/world.ts'
+import type { Host } from '../effects/host.ts'
+import { type Restored, restored, type RestoreOptions } from '../loop/stored-ticks.ts'
+import { lookOver } from '../loop/taking-up.ts'
+
+export interface FitnessParts {
+  readonly store: SharedStore
+  readonly host: Host
+  readonly known: Pick<RestoreOptions, 'components' | 'systems'>
+  /** @default the world itself */
+  readonly root?: string | undefined
+}
+
+/**
+ * Reads a world without holding it, and checks that this worker has what it needs: its components in their versions, its
+ * providers and its tools. One that is left to others keeps its holder, its strikes and when it is due.
+ * @returns `undefined`: it is not written yet
+ * @throws what restoring throws, `unknown-provider`, `missing-handler`, `config-invalid`, `tool-changed`
+ */
+export async function fitting(name: string, { host, known, root, store }: FitnessParts): Promise<Restored | undefined> {
+  const stored = await store.read(name, { root })
+  if (stored === undefined) return undefined
+  const read = restored(name, stored, known)
+  assertTools(read.world, host)
+  lookOver(read.world, host, true, [])
+  return read
+}
+
+/** A tool that another worker has was not taken away: an agent keeps it. */
+function assertTools(world: World, host: Host): void {
+  for (const agent of world.entitiesWith(ToolRegistry)) {
+    for (const { name, world: isOfWorld } of world.read(agent, ToolRegistry).tools) {
+      if (isOfWorld === true || host.tool(name) !== undefined || host.declaration(name) === undefined) continue
+      const what = `Agent ${agent} of world '${world.name}' has the tool '${name}', which other workers have and this one lacks`
+      throw new EntiaError('missing-handler', `${what}. It is left to them.`, {
+        entity: agent,
+        tool: name,
+      })
+    }
+  }
+}

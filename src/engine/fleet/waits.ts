@@ -1,0 +1,113 @@
+import { Effect, Due, Outcome, Running } from '../../../components/effects/effect.ts'
+import type { Entity } from '../../world/component.ts'
+import type { World } from '../../world/world.ts'
+import type { Host } from '../effects/host.ts'
+import { untilAborted } from '../effects/until-aborted.ts'
+import { isBusy } from '../loop/journal-writer.ts'
+
+/**
+ * The world time until which a world has nothing to do but to wait for letters; `Infinity`: no time ends that. `undefined`: it is at
+ * work. It waits for people, for sessions that run elsewhere, and for instants.
+ */
+function waitsUntil(world: World, host: Host): number | undefined {
+  if (world.core.inbox.length > 0) return undefined
+  let untilMs = Infinity
+  const effects = world.entitiesWith(Effect).filter((effect) => !world.has(effect, Outcome))
+  if (effects.length === 0) return isBusy(world) ? undefined : Infinity
+  for (const effect of effects) {
+    const endsMs = waitOf(world, host, effect)
+    if (endsMs === undefined) return undefined
+    untilMs = Math.min(untilMs, endsMs)
+  }
+  return untilMs
+}
+
+function waitOf(world: World, host: Host, effect: Entity): number | undefined {
+  const { deadlineMs = Infinity, kind } = world.read(effect, Effect)
+  const dueMs = world.get(effect, Due)?.atMs
+  if (dueMs !== undefined) return dueMs
+  if (kind === 'timer') return deadlineMs
+  if (kind === 'approval') return host.isAnsweredByInput ? deadlineMs : undefined
+  // One that has not begun is perhaps not in line yet.
+  if (kind === 'session' && host.seams.fleet !== undefined && world.has(effect, Running)) return deadlineMs
+  return undefined
+}
+
+/**
+ * Tells when a world that is left alone has to be opened again, in milliseconds since 1970; `undefined`: not before a letter. It is
+ * asked at the end of a tenure that begins now.
+ */
+export function wakeDate(world: World, host: Host, slept: number): () => number | undefined {
+  const { clock } = host
+  const behindMs = clock.now() - world.nowMs - slept
+  return () => {
+    const untilMs = waitsUntil(world, host)
+    // It has something to do: at once.
+    if (untilMs === undefined) return 0
+    return untilMs === Infinity ? undefined : clock.date() + Math.max(1, untilMs + behindMs - clock.now())
+  }
+}
+
+/** How much world time has passed while a world was left alone until that date. */
+export function sleptMs(world: World, host: Host, wakeAtMs: number | undefined): number {
+  const untilMs = waitsUntil(world, host) ?? Infinity
+  if (wakeAtMs === undefined || wakeAtMs === 0 || untilMs === Infinity) return 0
+  const leftMs = wakeAtMs - host.clock.date()
+  return Math.max(0, Math.floor(untilMs - world.nowMs - leftMs))
+}
+
+/** A world that is driven. */
+interface Driven {
+  readonly world: World
+  /** How many ticks it has had. */
+  readonly ticks: () => number
+  /** Resolves once nothing is in flight. */
+  readonly idle: () => Promise<void>
+}
+
+export interface RestOptions {
+  readonly host: Host
+  readonly idleMs: number
+  readonly signal: AbortSignal
+  /** Of a session: it has one, so that it is at work. @default none */
+  readonly hasSlot?: () => boolean
+}
+
+/** How often a world with work in flight is asked at most whether it only waits. */
+const shortestLookMs = 1_000
+
+/** Resolves once a world has only waited for a while: for letters, for people, for sessions elsewhere, or for an instant. */
+export async function restful(
+  driven: Driven,
+  { hasSlot = () => false, host, idleMs, signal }: RestOptions,
+): Promise<void> {
+  const isAtWork = (): boolean => hasSlot() || waitsUntil(driven.world, host) === undefined
+  let idle: Promise<boolean> | undefined
+  while (!signal.aborted) {
+    idle ??= driven.idle().then(() => true)
+    const looked = new AbortController()
+    const later = pause(host, Math.max(idleMs, shortestLookMs), signal, looked.signal)
+    const isIdle = await untilAborted(Promise.race([idle, later.then(() => false)]), signal)
+    looked.abort()
+    if (isIdle === true) idle = undefined
+    else if (isAtWork()) continue
+    const ticks = driven.ticks()
+    await pause(host, idleMs, signal)
+    if (driven.ticks() === ticks && !isAtWork()) return
+  }
+  idle?.catch(() => undefined)
+}
+
+/** Ends early with the first signal. What `AbortSignal.any` gives would outlive a clock that never fires. */
+function pause({ clock }: Host, durationMs: number, ...signals: readonly AbortSignal[]): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      cancel()
+      for (const signal of signals) signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const cancel = clock.at(clock.now() + durationMs, end)
+    if (signals.some(({ aborted }) => aborted)) return end()
+    for (const signal of signals) signal.addEventListener('abort', end)
+  })
+}

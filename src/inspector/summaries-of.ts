@@ -1,0 +1,44 @@
+import { EntiaError } from '../world/entia-error.ts'
+import { turns } from './in-turns.ts'
+import { Newest } from './newest.ts'
+import { summaryOf, type WorldSummary } from './reading/summaries.ts'
+import type { Problem, SummariesReply } from './reading/wire.ts'
+import type { Source } from './source.ts'
+import { noSuchWorld } from './ticks.ts'
+
+/** A reply that took so long goes out with what it has: the page asks for the rest, and shows this meanwhile. */
+const maxReplyMs = 250
+
+/** What the agents of worlds do as of their newest ticks. */
+export class Summaries {
+  readonly #source: Source
+  readonly #newest: Newest<WorldSummary>
+
+  constructor(source: Source) {
+    this.#source = source
+    this.#newest = new Newest(source, summaryOf)
+  }
+
+  /** In the order in which they are wanted; of those for which there is no time, nothing. */
+  async of(worlds: readonly string[]): Promise<SummariesReply['summaries']> {
+    const endMs = performance.now() + maxReplyMs
+    const turn = turns()
+    const found: Record<string, WorldSummary | { readonly problem: Problem }> = {}
+    for (const [index, world] of worlds.entries()) {
+      if (index > 0 && performance.now() > endMs) break
+      try {
+        const summary = await this.#newest.of(world)
+        found[world] = summary ?? { problem: problemIn(noSuchWorld(this.#source, world)) }
+      } catch (error) {
+        found[world] = { problem: problemIn(error) }
+      }
+      await turn()
+    }
+    return found
+  }
+}
+
+export function problemIn(error: unknown): Problem {
+  if (error instanceof EntiaError) return { code: error.code, message: error.message }
+  return { code: 'internal', message: error instanceof Error ? error.message : String(error) }
+}

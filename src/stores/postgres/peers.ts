@@ -1,0 +1,92 @@
+import type { Connections } from './connections.ts'
+import { nameOf, textIn } from './place.ts'
+import type { Peers, PeerState, SqlRow } from './port.ts'
+import { isAlive } from './presence.ts'
+
+export interface PeersOptions {
+  readonly schema: string
+  readonly channel: string
+  readonly lockClass: number
+  /** Resolves with the id of this worker. */
+  readonly worker: () => Promise<number>
+  readonly onNews: (hear: () => void) => () => void
+}
+
+/** What is notified when a worker has come, or a pause begins. */
+export const peerNews = 'peers'
+
+/** `pauses`: until when nobody calls a provider. */
+export const peerTables = (schema: string): string => `
+  CREATE TABLE ${schema}.pauses (provider bytea PRIMARY KEY, until timestamptz NOT NULL) WITH (fillfactor = 50);
+`
+
+/** The workers beside this one, and what one of them asks of all. */
+export class PeersTable implements Peers {
+  readonly #connections: Connections
+  readonly #options: PeersOptions
+  /** What workers that are alive have said that they can, by their ids. It may be long, and is read once. */
+  #said: ReadonlyMap<number, string> = new Map()
+
+  constructor(connections: Connections, options: PeersOptions) {
+    this.#connections = connections
+    this.#options = options
+  }
+
+  on(hear: () => void): () => void {
+    return this.#options.onNews(hear)
+  }
+
+  async pause(provider: string, forMs: number): Promise<void> {
+    const { channel, schema } = this.#options
+    await this.#connections.run({
+      name: 'entia-pause',
+      text: `WITH paused AS (
+          INSERT INTO ${schema}.pauses AS p (provider, until)
+          VALUES ($1, clock_timestamp() + make_interval(secs => least($2::float8, 1e9) / 1000))
+          ON CONFLICT (provider) DO UPDATE SET until = excluded.until WHERE p.until < excluded.until RETURNING provider
+        ) SELECT pg_notify($3, '${peerNews}') FROM paused`,
+      values: [Buffer.from(provider), forMs, channel],
+    })
+  }
+
+  async state(): Promise<PeerState> {
+    const { lockClass, schema, worker } = this.#options
+    const me = await worker()
+    // As it was asked for: another answer may come first.
+    const known = this.#said
+    const rows = await this.#connections.run({
+      name: 'entia-peers',
+      text: `SELECT 'session' AS kind, l.root, l.name, l.claim::float8 AS number, l.job AS body, l.slot, cardinality(w.strikes) AS strikes,
+            w.worker IS NOT DISTINCT FROM l.worker AS open
+          FROM ${schema}.line AS l LEFT JOIN ${schema}.worlds AS w ON w.place = l.place WHERE l.worker = $1
+        UNION ALL SELECT 'world', root, name, NULL, NULL, NULL, NULL, NULL FROM ${schema}.worlds WHERE worker = $1 AND root = name
+        UNION ALL SELECT 'worker', NULL, NULL, id, CASE WHEN id <> ALL($2) THEN can END, NULL, NULL, NULL FROM ${schema}.workers AS w
+          WHERE can IS NOT NULL AND (id = $1 OR ${isAlive('w', lockClass)})
+        UNION ALL SELECT 'pause', NULL, NULL, extract(epoch FROM until - clock_timestamp()) * 1000, provider, NULL, NULL, NULL
+          FROM ${schema}.pauses WHERE until > clock_timestamp()`,
+      values: [me, [...known.keys()]],
+    })
+    const of = (kind: string): readonly SqlRow[] => rows.filter((row) => row['kind'] === kind)
+    const said = of('worker').map(({ body, number }) => {
+      const id = Number(number)
+      return [id, body === null ? (known.get(id) ?? '') : textIn(body)] as const
+    })
+    this.#said = new Map(said)
+    return {
+      sessions: of('session').map(({ body, name, number, open, root, slot, strikes }) => ({
+        claim: {
+          id: Number(number),
+          root: nameOf(root),
+          world: nameOf(name),
+          job: textIn(body),
+          strikes: Number(strikes ?? 0),
+          hasSlot: slot === true,
+        },
+        isOpen: open === true,
+      })),
+      worlds: of('world').map(({ name }) => nameOf(name)),
+      workers: said.map(([id, can]) => ({ id, can })).toSorted((a, b) => a.id - b.id),
+      pauses: of('pause').map(({ body, number }) => ({ provider: textIn(body), forMs: Number(number) })),
+    }
+  }
+}
