@@ -27,6 +27,8 @@ export class LivingSource implements Source {
   /** Worlds that were driven and do not rest in a store. */
   readonly #seen = new Map<string, WorldEntry>()
   #end: (() => void) | undefined
+  /** A page that is open goes on reading when the Runner has stopped. */
+  #lastStore: Store | undefined
 
   constructor(runner: Runner) {
     this.runner = runner
@@ -114,7 +116,7 @@ export class LivingSource implements Source {
   }
 
   get #store(): Store | undefined {
-    return this.driven(this.runner.world.name)?.store
+    return (this.#lastStore = this.driven(this.runner.world.name)?.store ?? this.#lastStore)
   }
 
   #rootOf(world: string): string | undefined {
@@ -133,6 +135,7 @@ export class LivingSource implements Source {
     if (known !== undefined || driven === undefined) return known
     const history = new FreshHistory(driven.world)
     this.#histories.set(world, history)
+    this.#seen.set(world, { ...drivenEntry(driven), isDriven: false })
     return history
   }
 

@@ -272,6 +272,26 @@ describe('a source of a saved run', () => {
   })
 })
 
+describe('a Runner that has stopped', () => {
+  it('is still shown to the page that was open, with a store and without', async () => {
+    for (const store of [undefined, memoryStore()]) {
+      const { world } = talking('stopped')
+      const runner = new Runner(world, { models, ...(store !== undefined && { store }) })
+      await runner.start()
+      const source = new LivingSource(runner)
+      endings.push(
+        () => source.close(),
+        source.watch(() => undefined),
+      )
+      const shown = await source.read('stopped')
+      expect(shown).toBeDefined()
+      await runner.stop()
+      expect(await source.entry('stopped')).toMatchObject({ name: 'stopped' })
+      expect(await source.read('stopped')).toEqual(shown)
+    }
+  })
+})
+
 describe('a Runner without a store', () => {
   it('has a history from when somebody looks: each tick of it can be gone to, and none before', async () => {
     const { world, talker } = talking('fleeting')

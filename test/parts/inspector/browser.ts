@@ -64,7 +64,7 @@ export async function openPage(
   page.on('console', (message) => {
     if (maySayOfCuts && message.text().includes('net::ERR_')) return
     if (isRefused && message.text().startsWith('Failed to load resource')) return
-    complaints.push(`${message.type()}: ${message.text()}`)
+    complaints.push(`${message.type()}: ${message.text()} (${message.location().url})`)
   })
   page.on('pageerror', (error) => complaints.push(`thrown: ${error.message}`))
   page.on('request', (request) => {
