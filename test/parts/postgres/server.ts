@@ -122,7 +122,8 @@ async function binaries(folder: string): Promise<string> {
   }
   if (asOther === undefined || (await isOpenToAll(native))) return native
   const copy = join(folder, 'native')
-  await cp(native, copy, { recursive: true, verbatimSymlinks: false })
+  // A link would lead back to where that user may not go.
+  await cp(native, copy, { recursive: true, dereference: true })
   return copy
 }
 
