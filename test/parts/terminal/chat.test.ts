@@ -136,9 +136,9 @@ describe('entia on a terminal', () => {
     terminal.type('Start both.\r')
     await terminal.until('They run.')
     terminal.type('/shells\r')
-    await terminal.until(
-      new RegExp(`^sh_\\w+  running  .*sleep ${seconds}\nsh_\\w+  running  .*sleep ${seconds + 1}; true$`, 'm'),
-    )
+    // Both calls are of one step: either may begin first.
+    const listed = (command: string) => `(?=[^]*^sh_\\w+  running  .*${command}$)`
+    await terminal.until(new RegExp(`${listed(`sleep ${seconds}`)}${listed(`sleep ${seconds + 1}; true`)}`, 'm'))
     const [, id = ''] = new RegExp(`^(sh_\\w+).*sleep ${seconds + 1}; true$`, 'm').exec(terminal.screen.text) ?? []
     terminal.type(`/shells stop ${id}\r`)
     await terminal.until(`${id} is stopped.`)
