@@ -183,9 +183,9 @@ describe('a commit to a file', () => {
   it('costs the same with 100 and with 50,000 rows there', async () => {
     const journal = await storeHere().open('a')
     await journal.commit({ snapshot: snapshot(0), rows: rows(1, 100, 200) })
-    const few = await medianCommitMs(journal, 101)
+    const few = await quickCommitMs(journal, 101)
     await journal.commit({ rows: rows(401, 50_000, 200) })
-    const many = await medianCommitMs(journal, 50_001)
+    const many = await quickCommitMs(journal, 50_001)
     expect(many / few).toBeLessThan(5)
   })
 
@@ -510,14 +510,15 @@ describe('options of a SQLite store', () => {
   })
 })
 
-async function medianCommitMs(journal: WorldJournal, from: number): Promise<number> {
+/** What a tenth of many commits takes at most: what else the machine does disturbs the others. */
+async function quickCommitMs(journal: WorldJournal, from: number): Promise<number> {
   const times: number[] = []
   for (const row of rows(from, from + 299, 200)) {
     const start = performance.now()
     await journal.commit({ rows: [row] })
     times.push(performance.now() - start)
   }
-  return times.sort((a, b) => a - b)[150] ?? 0
+  return times.sort((a, b) => a - b)[30] ?? 0
 }
 
 function overwrite(at: number, text: string): void {

@@ -119,7 +119,7 @@ describe('a source of a store', () => {
     expect(raw.entitiesWith('ToolCall')).toHaveLength(1)
     const { held } = await new Summaries(later).of(['held'])
     expect(held).toMatchObject({ tick: left?.tick, agents: [{ state: 'tool', doing: 'runs hang' }] })
-  }, 30_000)
+  }, 60_000)
 
   it('shows a component of a program that is not here', async () => {
     const Mood = defineComponent('Mood', z.object({ like: z.number() }), { ref: 'like' })
@@ -165,7 +165,7 @@ describe('a source of a store', () => {
       message: expect.stringContaining(`its newest is ${tick}`),
     })
     await expect(ticksOf(source, { world: 'none' })).rejects.toMatchObject({ code: 'no-such-world' })
-  }, 30_000)
+  }, 60_000)
 })
 
 describe('a recorded world', () => {

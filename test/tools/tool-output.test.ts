@@ -165,12 +165,10 @@ describe('the cap on results', () => {
     )
   })
 
-  it('takes results of 50 MB in its stride', () => {
+  it('shortens results of 50 MB', () => {
     const rows = Array.from({ length: 300_000 }, (_, id) => ({ id, name: 'n'.repeat(150) }))
-    const started = performance.now()
     const ofText = textOf(toolOutput('x'.repeat(50_000_000)))
     const ofRows = textOf(toolOutput(rows))
-    expect(performance.now() - started).toBeLessThan(2_000)
     expect(ofText.endsWith('\n[49950000 characters left out]')).toBe(true)
     expect(Number(note.exec(ofRows)?.[1])).toBe(JSON.stringify(rows).length - 50_000)
   })

@@ -25,9 +25,7 @@ const binaryCheckBytes = 8 * 1024
 
 /**
  * Reads lines in pieces: memory holds one piece, and at most `maxLineChars` of a line. UTF-8, or UTF-16 with a byte order mark;
- * lines end in `\
- * ` or `\\r\
- * `.
+ * lines end in `\n` or `\r\n`.
  *
  * @param handle is closed at the end
  * @throws BinaryFile

@@ -100,7 +100,7 @@ describe('a world of a fleet, by its name', () => {
     const unread = worlds.world('desk').ask('Write.')
     const first = await pen.next()
     first.write('Once ')
-    await vi.waitFor(() => expect(watched).toHaveBeenCalledTimes(2), { timeout: 5_000 })
+    await expect.poll(() => watched).toHaveBeenCalledTimes(2)
     first.end()
     await unread
     expect(written).not.toHaveBeenCalled()

@@ -93,7 +93,7 @@ async function launched(first: HostOptions, others: readonly HostOptions[]) {
   for (const [index, has] of others.entries()) made.worker(`other ${index + 1}`, { has, maxWorlds: 0, maxSessions: 0 })
   made.worker('first', { has: first, maxSessions: 0 })
   await made.post('desk', say('turner'))
-  await vi.waitFor(() => expect(made.board.unfinished).toHaveLength(1))
+  await expect.poll(() => made.board.unfinished).toHaveLength(1)
   const world = await made.read(made.board.unfinished[0]?.sessionId ?? '', 'desk')
   return world.read(1, ToolRegistry).tools.map(({ description }) => description)
 }

@@ -141,7 +141,7 @@ describe('a session that has a slot and waits for its parent to grant what it ma
     const [mid, last] = board.unfinished
     stuck.add(mid?.sessionId ?? '')
     worker('two', { maxSessions: 1 })
-    await vi.waitFor(() => expect(last && board.holderOf(last)).toBe('two'))
+    await expect.poll(() => last && board.holderOf(last)).toBe('two')
     board.suspect('one')
     await end
     const world = await read('desk')

@@ -134,7 +134,7 @@ describe('a handle', () => {
 })
 
 describe('handles', () => {
-  it('count on behind .h_999, and each costs what the first did', { timeout: 20_000 }, async () => {
+  it('count on behind .h_999, and each costs what the first did', async () => {
     const bytes: number[] = []
     const store = watchedStore(memoryStore(), {
       after: (ticks) => {

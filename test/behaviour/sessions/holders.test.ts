@@ -187,7 +187,7 @@ describe('a holder', () => {
     expect(made.world.nowMs - from).toBe(2_000)
   })
 
-  it('takes no slot, no number of sessions and no grant, and never expires', { timeout: 30_000 }, async () => {
+  it('takes no slot, no number of sessions and no grant, and never expires', { timeout: 60_000 }, async () => {
     const stuck: Behaviour = (_, { signal }) =>
       new Promise((resolve) => signal.addEventListener('abort', () => resolve('')))
     const made = await started({

@@ -171,7 +171,7 @@ describe('a result of 10 MB', () => {
 })
 
 describe('results that are long', () => {
-  it('leave nothing of themselves in memory but what the world holds', { timeout: 30_000 }, async () => {
+  it('leave nothing of themselves in memory but what the world holds', { timeout: 60_000 }, async () => {
     const world = emptyWorld()
     const lead = world.spawn(
       ...agent({ model: 'worker/x', messages: [] }),

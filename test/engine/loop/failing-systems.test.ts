@@ -126,7 +126,7 @@ describe('a Runner that fails on an outcome, which no one has posted', () => {
     const runner = outcomeScene()
     onTestFinished(() => runner.stop())
     await runner.start()
-    await vi.waitFor(() => expect(emitted).toHaveBeenCalled())
+    await expect.poll(() => emitted).toHaveBeenCalled()
     expect(emitted).toHaveBeenCalledExactlyOnceWith(
       expect.stringContaining("The Runner of world 'world' has failed: System 'allergic' failed in tick 2"),
       expect.objectContaining({ type: 'EntiaWarning', code: 'ENTIA_RUNNER_FAILED' }),

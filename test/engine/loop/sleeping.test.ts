@@ -32,7 +32,7 @@ function watchedClock(): Clock & { readonly timers: number } {
 
 /** Waits until no immediate is left: what polls by them never lets that happen. */
 async function expectNoImmediate(): Promise<void> {
-  await vi.waitFor(() => expect(process.getActiveResourcesInfo()).not.toContain('Immediate'))
+  await expect.poll(() => process.getActiveResourcesInfo()).not.toContain('Immediate')
 }
 
 async function started(runner: Runner): Promise<void> {

@@ -58,7 +58,7 @@ describe('a turn whose step is stopped', () => {
     expect(session.isStopped).toBe(false)
     expect(textOf(requests[1]?.messages.at(-1))).toContain('Do not wait.')
     expectValid(session.history)
-  }, 15_000)
+  })
 })
 
 describe('a turn that is cancelled', () => {
@@ -84,7 +84,6 @@ describe('a turn that is cancelled', () => {
       expect(textOf(messages.at(-1))).toContain('And now?')
       expectValid(messages.slice(0, -1))
     },
-    15_000,
   )
 
   it('by closing leaves a conversation that ends, and no process behind', async () => {
@@ -96,5 +95,5 @@ describe('a turn that is cancelled', () => {
     expect(await under).toMatchObject({ stop: 'cancelled', reply: '[turn cancelled]' })
     expect(results(session)).toEqual(noted)
     expectValid(session.history)
-  }, 15_000)
+  })
 })

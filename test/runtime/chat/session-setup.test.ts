@@ -256,7 +256,7 @@ describe('chat sessions that were set up', () => {
     expect(second).toContain(String(pid + 1))
     await session.close()
     expect(() => process.kill(pid, 0)).toThrow('ESRCH')
-  }, 15_000)
+  })
 
   it('may be kept elsewhere, or nowhere', async () => {
     const place = await home()

@@ -191,11 +191,9 @@ describe('MCP servers of the configuration', () => {
     const first = await SessionServers.open({ ...served(at), patienceMs: 50 })
     await first.begin(() => {})
     await first.close()
-    const begun = performance.now()
-    const second = await SessionServers.open({ ...served(at), patienceMs: 60_000 })
+    const second = await SessionServers.open({ ...served(at), patienceMs: 3_600_000 })
     await second.begin(() => {})
     await second.close()
-    expect(performance.now() - begun).toBeLessThan(9_000)
   })
 
   it('have prompts that are commands, with words for their arguments', async () => {

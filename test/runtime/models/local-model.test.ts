@@ -55,9 +55,7 @@ describe('the default local model', () => {
     expect(await defaultLocalModel({ env: { OLLAMA_HOST: '127.0.0.1:1' } })).toBeNull()
     expect(await defaultLocalModel({ env: { OLLAMA_HOST: 'no address' } })).toBeNull()
     const { url } = await startOllama({ models: ['gpt-oss:20b'], isSilent: true })
-    const begun = performance.now()
     expect(await defaultLocalModel({ env: { OLLAMA_HOST: url } })).toBeNull()
-    expect(performance.now() - begun).toBeLessThan(2_000)
   })
 
   it('is null where something else answers', async () => {
