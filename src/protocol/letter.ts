@@ -21,7 +21,8 @@ export const SessionNews = lazily(() =>
     z.strictObject({ kind: z.literal('spent'), usage: SessionUsage() }),
     z.strictObject({
       kind: z.literal('end'),
-      end: end(),
+      /** Absent: it is too long for a letter, and its World has it; where that is lost too, the session was interrupted. */
+      end: end().optional(),
       /** Turns of it are still being archived. */
       isArchiving: z.literal(true).optional(),
       marks: PolicyMarks().optional(),

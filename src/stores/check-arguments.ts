@@ -12,7 +12,7 @@ import {
   text,
 } from '../world/option-shapes.ts'
 import type { Append, Write } from './medium.ts'
-import type { Post, SharedBatch, TranscriptLine } from './port.ts'
+import { maxLetterBytes, type Post, type SharedBatch, type TranscriptLine } from './port.ts'
 
 const transcriptSuffix = '.jsonl'
 
@@ -123,9 +123,6 @@ function isIterable(value: unknown): boolean {
 function hasTick(value: unknown): boolean {
   return typeof value === 'object' && value !== null && countFromZero.fits((value as { readonly tick?: unknown }).tick)
 }
-
-/** Longest letter, in bytes. What is longer is kept as a text, and the letter names it. */
-const maxLetterBytes = 4_000_000
 
 /** A copy of a letter. @throws `invalid-argument` */
 export function checkedPost({ id, line, root, world }: Post): Post {

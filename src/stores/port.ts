@@ -31,6 +31,9 @@ export interface Letter {
   readonly line: string
 }
 
+/** Longest letter, in bytes. What is longer is kept as a text or in a World, and the letter says so. */
+export const maxLetterBytes = 4_000_000
+
 /** A letter to be sent. */
 export interface Post {
   /** Whom it is for. The world need not exist yet. */

@@ -1,7 +1,7 @@
 import * as standardComponents from '../../../components/index.ts'
 import { standardSystems } from '../../../systems/index.ts'
 import { Host } from '../../engine/effects/host.ts'
-import { type HostOptions, hostOptionNames } from '../../engine/effects/host-options.ts'
+import { type HostOptions, hostOptionNames, type ToolChangePolicy } from '../../engine/effects/host-options.ts'
 import { Worker } from '../../engine/fleet/worker.ts'
 import type { EventsByType, RunnerEvent } from '../../engine/loop/events.ts'
 import { realClock } from '../../engine/loop/clock.ts'
@@ -53,6 +53,11 @@ export interface FleetOptions extends Omit<HostOptions, 'clock' | 'maxSessions' 
   readonly maxSessionsPerTenant?: number
   /** Milliseconds without work or letters after which a world is parked. @default 30000 */
   readonly idleMs?: number
+  /**
+   * What happens to tools of saved agents that workers declare differently, or that no living worker has: as in one process.
+   * Absent: changed declarations are replaced, and a world with a tool that no living worker has waits for one that has it.
+   */
+  readonly onToolChange?: ToolChangePolicy
   /** Keep all ticks in the database, to replay runs. @default false */
   readonly record?: boolean
   /** The schema of the tables. @default 'entia' */
@@ -220,7 +225,7 @@ class PostgresFleet implements Fleet {
   async work(options: FleetWorkerOptions = {}): Promise<FleetWorker> {
     const { failed, note, sessions, unfit, worlds } = checkedWork(options)
     const store = this.#newStore(note)
-    const { agentOf, idleMs = fleetDefaults.idleMs, record } = this.#options
+    const { agentOf, idleMs = fleetDefaults.idleMs, onToolChange, record } = this.#options
     const board = this.#boardOver(store, unfit)
     const host = new Host(hostOptionsOf(this.#options), { fleet: board })
     const worker = new Worker({
@@ -228,6 +233,7 @@ class PostgresFleet implements Fleet {
       board,
       host,
       known: this.#known,
+      dropsTools: onToolChange !== undefined,
       record,
       agentOf,
       idleMs,

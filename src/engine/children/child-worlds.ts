@@ -1,4 +1,4 @@
-import { Ancestry, type WorldKind } from '../../../components/sessions/ancestry.ts'
+import { Ancestry, SessionEnd, type WorldKind } from '../../../components/sessions/ancestry.ts'
 import type { BlueprintData } from '../../../components/sessions/blueprint.ts'
 import type { Message } from '../../protocol/message.ts'
 import type { SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
@@ -19,7 +19,7 @@ import { JournalWriter } from '../loop/journal-writer.ts'
 import { restored } from '../loop/stored-ticks.ts'
 import type { HeldWorld } from '../loop/stored-world.ts'
 import { withStandard } from '../loop/with-standard.ts'
-import { agentOf, type ChildRunner, type ChildTies, type MakeChildRunner } from './child-run.ts'
+import { agentOf, type ChildRunner, type ChildTies, type MakeChildRunner, type SessionEndData } from './child-run.ts'
 import { joinTree, treeOf, type WorldTree } from './world-tree.ts'
 
 export type MakeRunner = (world: World, ties: ChildTies, held: HeldWorld) => ChildRunner
@@ -129,6 +129,12 @@ export class ChildWorlds {
   async spentIn(sessionId: string): Promise<SessionUsage> {
     const world = await this.look(sessionId).catch(() => undefined)
     return world === undefined ? { calls: 0, sessions: 0 } : usageOf(world, agentOf(world), [])
+  }
+
+  /** How a session ended, as its World says; `undefined`: it is lost. @throws `store-failed`, and what restoring throws */
+  async endIn(sessionId: string): Promise<SessionEndData | undefined> {
+    const world = await this.look(sessionId)
+    return world?.get(agentOf(world), SessionEnd)
   }
 
   /** Saves the World of a holder, unless it exists; says why if it cannot. */

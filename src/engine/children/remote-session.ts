@@ -1,12 +1,14 @@
 import { Running } from '../../../components/effects/effect.ts'
 import type { OutcomeData } from '../../protocol/failure.ts'
+import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import type { Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { EffectContext, EffectKind } from '../effects/effect-kind.ts'
 import { untilAborted } from '../effects/until-aborted.ts'
+import type { SessionEndData } from './child-run.ts'
 import type { Children } from './children.ts'
 import type { RemoteRun, RemoteSessions } from './remote-sessions.ts'
-import { failed, keptOutcome, madeWorld, sessionGrant } from './session.ts'
+import { failed, keptOutcome, lostError, madeWorld, sessionGrant } from './session.ts'
 import { calledOff } from './supervisor.ts'
 
 /** Why a session is told to stop. */
@@ -28,7 +30,7 @@ export function remoteSessionEffect(children: Children, remote: RemoteSessions):
         // A Runner that stops leaves the session alone: it goes on, and its letters wait.
         context.whenGone(() => {
           children.restRemote(session)
-          if (!context.isStopping) remote.forget(sessionId)
+          if (!context.isStopping) remote.forget(sessionId, children.record(session).usage !== undefined)
         })
         return followed(children, remote, { session, run, wasRunning }, context)
       }
@@ -57,20 +59,42 @@ async function followed(
     if (typeof made === 'string') return failed(made)
     const order = remote.order(sessionId, children.reportsUsage(session))
     await surely(context, () => remote.launch(order, made))
-    await wait(untilAborted(run.slot, signal))
-    if (!signal.aborted) await context.admit()
-    if (!signal.aborted) await grant()
+    // Where its World was lost while it was in line, it ends without a slot.
+    const first = Promise.race([run.slot, run.ended.then(() => 'ended' as const)])
+    const isOver = (await wait(untilAborted(first, signal))) === 'ended'
+    if (!isOver && !signal.aborted) await context.admit()
+    if (!isOver && !signal.aborted) await grant()
   }
   // One that is running has its grant, unless the letter of its slot still lies there: that goes once the grant is sent.
   if (!signal.aborted) run.granted(wasRunning, grant)
   const news = await wait(untilAborted(run.ended, signal))
-  if (news === undefined || signal.aborted) {
+  if (news === undefined) {
     if (!context.isStopping) await wait(stopRemote(children, remote, session).catch(() => undefined))
     return calledOff()
   }
-  const { end, isArchiving = false, marks } = news
+  const { isArchiving = false, marks } = news
+  const end = news.end ?? (await endInWorld(children, sessionId, context))
+  if (end === undefined) return failed(lostError)
   const usage = news.usage ?? (await wait(children.worlds.spentIn(sessionId)))
   return keptOutcome(children, session, { end, isArchiving, marks, usage })
+}
+
+/** How a session ended whose letter does not say so; `undefined`: its World is lost, too. */
+async function endInWorld(
+  children: Children,
+  sessionId: string,
+  context: EffectContext,
+): Promise<SessionEndData | undefined> {
+  let end: SessionEndData | undefined
+  await surely(context, async () => {
+    try {
+      end = await children.worlds.endIn(sessionId)
+    } catch (error) {
+      if (isStoreFailure(error)) throw error
+      context.emit({ type: 'session-lost', world: children.world.name, sessionId, message: thrownMessage(error) })
+    }
+  })
+  return end
 }
 
 /** Ends a session whose outcome nobody waits for. What it has spent comes in a letter. */
@@ -93,8 +117,12 @@ async function surely({ signal, sleep, wait }: EffectContext, act: () => Promise
       // Waited for even if the effect ends meanwhile: what is done then comes behind it.
       return await wait(act())
     } catch (error) {
-      if (!(error instanceof EntiaError) || error.code !== 'store-failed') throw error
+      if (!isStoreFailure(error)) throw error
       await sleep(waitMs)
     }
   }
+}
+
+function isStoreFailure(error: unknown): boolean {
+  return error instanceof EntiaError && error.code === 'store-failed'
 }

@@ -56,10 +56,13 @@ export class RemoteSessions {
     return this.#runs.get(sessionId)
   }
 
-  /** The world has what there was to know of a session. */
-  forget(sessionId: string): void {
-    this.#runs.get(sessionId)?.leave()
+  /** The world has what there was to know of a session. @param isCharged also what it has spent. Else that is entered */
+  forget(sessionId: string, isCharged: boolean): void {
+    const run = this.#runs.get(sessionId)
     this.#runs.delete(sessionId)
+    const late = isCharged ? [] : (run?.takeEnd() ?? [])
+    run?.leave()
+    for (const { letter, news } of late) void this.#hearLate(sessionId, news, letter)
   }
 
   hear(sessionId: string, news: SessionNews, letter: number): void {
@@ -95,6 +98,7 @@ export class RemoteRun {
   /** Letters that have to stay: of its slot until it has its grant, of its end until the world has committed that. */
   #slotLetters: number[] = []
   #endLetters: number[] = []
+  #end: End | undefined
   #grant: (() => Promise<void>) | undefined
   /** In all, as last told. */
   usage: SessionUsage = { calls: 0, sessions: 0 }
@@ -117,6 +121,7 @@ export class RemoteRun {
       case 'end':
         this.usage = news.usage ?? this.usage
         this.#endLetters.push(letter)
+        this.#end = news
         return this.#ended.resolve(news)
     }
     this.#done(letter)
@@ -136,6 +141,12 @@ export class RemoteRun {
     this.#grant = grant
     if (wasRunning) void this.#grantAgain()
     else this.#leave(this.#slotLetters)
+  }
+
+  /** The letters of its end, which from now on are others' to remove. */
+  takeEnd(): readonly { readonly letter: number; readonly news: End }[] {
+    const news = this.#end
+    return news === undefined ? [] : this.#endLetters.splice(0).map((letter) => ({ letter, news }))
   }
 
   /** What its letters said is committed. */

@@ -26,7 +26,8 @@ import { cutText } from '../../rules/text/cut-text.ts'
 import { Settling } from '../../../components/context/holder.ts'
 
 /** The error of a session that was running when its parent's world was saved and whose own World is lost. */
-const lostError = 'restored_without_live_task_handle'
+/** Why a session failed whose World is lost. */
+export const lostError = 'restored_without_live_task_handle'
 
 /** Runs a session: slot, World, admission, then until its end. After a restart it continues from its own journal. */
 export function sessionEffect(children: Children): EffectKind {

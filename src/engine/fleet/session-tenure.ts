@@ -5,18 +5,19 @@ import { type LetterData, letterLine, readLetter, type SessionNews } from '../..
 import type { SessionUsage } from '../../protocol/usage.ts'
 import { newlySpent } from '../../rules/money/ledger-entry.ts'
 import { marksOf } from '../../rules/policy/marks.ts'
-import type { Post, SharedStore } from '../../stores/port.ts'
+import { cutText } from '../../rules/text/cut-text.ts'
+import { maxLetterBytes, type Post, type SharedStore } from '../../stores/port.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { untilAborted } from '../effects/until-aborted.ts'
 import type { Host } from '../effects/host.ts'
 import { JournalWriter } from '../loop/journal-writer.ts'
 import { LetterBox } from '../loop/letter-box.ts'
-import { fitting } from './fitness.ts'
+import { fitting, type FitnessParts } from './fitness.ts'
 import { onceMsOf } from './letting-go.ts'
 import { restful, sleptMs, wakeDate } from './waits.ts'
 import type { Listeners } from '../loop/listeners.ts'
 import { Runner } from '../loop/runner.ts'
-import type { RestoreOptions } from '../loop/stored-ticks.ts'
+import type { Restored } from '../loop/stored-ticks.ts'
 import type { HeldWorld } from '../loop/stored-world.ts'
 import { ChildRun, type Grant, type LetterToSession } from '../children/child-run.ts'
 import type { BoardSlot } from './board-slot.ts'
@@ -25,10 +26,10 @@ import type { SessionOrder } from '../children/session-fleet.ts'
 /** How often a session says at most what it has spent, where its parent counts that. */
 const reportEachMs = 2_000
 
-export interface TenureParts {
-  readonly store: SharedStore
-  readonly host: Host
-  readonly known: Pick<RestoreOptions, 'components' | 'systems'>
+/** Longest message of a World that has failed: what its systems throw may be of any length. */
+const maxErrorChars = 100_000
+
+export interface TenureParts extends Omit<FitnessParts, 'root'> {
   readonly record?: boolean | undefined
   /** Get all events of the session's World, with its path. */
   readonly listeners: Listeners
@@ -61,8 +62,8 @@ export async function holdSession(order: SessionOrder, parts: TenureParts): Prom
   const { known, record, store } = parts
   const { root, sessionId } = order
   const news = new NewsOf(order, parts.host)
-  const read = await fitting(sessionId, { ...parts, root })
-  if (read === undefined) return 'gone'
+  const read = await readable(order, parts)
+  if (read === undefined) return lost(order, parts)
   const held = await JournalWriter.openShared(sessionId, {
     store,
     root,
@@ -75,7 +76,7 @@ export async function holdSession(order: SessionOrder, parts: TenureParts): Prom
   let isDriven = false
   try {
     const found = await held.journal.restore(known, read)
-    if (found === undefined) return 'gone'
+    if (found === undefined) return await lost(order, parts)
     const slept = sleptMs(found.world, parts.host, held.journal.wasDueMs)
     held.journal.wakes = wakeDate(found.world, parts.host, slept)
     const tenure = new Tenure(order, parts, news, { ...held, sleptMs: slept, lastEvents: found.lastEvents })
@@ -96,6 +97,24 @@ export async function holdSession(order: SessionOrder, parts: TenureParts): Prom
     // A Runner closes its journal itself.
     if (!isDriven) await held.journal.close()
   }
+}
+
+/** The World of a session as `fitting` reads it; `undefined`: it is lost. One that is damaged is as good as none. */
+async function readable(order: SessionOrder, parts: TenureParts): Promise<Restored | undefined> {
+  const { root, sessionId } = order
+  try {
+    return await fitting(sessionId, { ...parts, root })
+  } catch (error) {
+    if (!(error instanceof EntiaError) || !['corrupt-journal', 'corrupt-snapshot'].includes(error.code)) throw error
+    return undefined
+  }
+}
+
+/** Tells the parent of a session that it looks for its end in a World that is lost. */
+async function lost({ parent, root, sessionId }: SessionOrder, { store }: TenureParts): Promise<'gone'> {
+  const letter: LetterData = { session: sessionId, news: { kind: 'end' } }
+  await store.post({ root, world: parent, line: letterLine(letter), id: `${sessionId}/end` })
+  return 'gone'
 }
 
 type Held = HeldWorld & Awaited<ReturnType<typeof JournalWriter.openShared>>
@@ -273,12 +292,13 @@ class NewsOf {
     const { agent, isArchiving, usage, world } = this.#known
     const marks = marksOf(world, agent)
     const more = { ...(isArchiving && { isArchiving: true as const }), ...(marks && { marks }) }
-    return this.#post({ kind: 'end', end: world.read(agent, SessionEnd), usage, ...more })
+    const whole = this.#post({ kind: 'end', end: world.read(agent, SessionEnd), usage, ...more })
+    return Buffer.byteLength(whole.line) <= maxLetterBytes ? whole : this.#post({ kind: 'end', usage, ...more })
   }
 
   /** With it, its own sessions end, which would wait for it. */
   failed(error: Error): readonly Post[] {
-    const end = { ok: false as const, error: error.message, kind: 'internal' as const }
+    const end = { ok: false as const, error: cutText(error.message, maxErrorChars), kind: 'internal' as const }
     const stops = [...this.#active].map((sessionId) => this.#stop(sessionId))
     return [this.#post({ kind: 'end', end, usage: this.#known.usage }), ...stops]
   }

@@ -21,6 +21,8 @@ export interface WorkerParts {
   readonly host: Host
   readonly known: Pick<RestoreOptions, 'components' | 'systems'>
   readonly record?: boolean | undefined
+  /** Whether the Host's `onToolChange` applies to tools that no living worker has. @default false: worlds wait for one that has them */
+  readonly dropsTools?: boolean | undefined
   /** Makes a root world at its first letter. */
   readonly make: (name: string) => World
   /** The agent that a letter to a root world means which names none. @default the only one of the world */
@@ -262,7 +264,7 @@ export class Worker {
   }
 
   async #holdSession(claim: Claim, slot: BoardSlot, signal: AbortSignal): Promise<void> {
-    const { board, host, known, record, store } = this.#parts
+    const { board, dropsTools, host, known, record, store } = this.#parts
     const idleMs = this.#idleMs(claim)
     const { sessionId } = claim.order
     const key = sessionKey(claim.order)
@@ -270,7 +272,7 @@ export class Worker {
     const listeners = this.#listeners
     const opened = (): void => this.#opened(this.#sessions, key)
     try {
-      const parts = { store, host, known, record, listeners, opened, slot, idleMs, signal }
+      const parts = { store, host, known, dropsTools, record, listeners, opened, slot, idleMs, signal }
       const end = await holdSession(claim.order, parts)
       if (end === 'let-go') await board.putBack(claim)
       else if (end === 'resting') await board.rest(claim)

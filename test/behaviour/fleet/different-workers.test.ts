@@ -136,6 +136,52 @@ describe('a session that needs what the worker lacks that launches it', () => {
   })
 })
 
+describe('a world with a tool that no living worker has', () => {
+  const lists = scripted(({ messages, tools }) => `${messages.length}: ${tools.map(({ name }) => name).join()}.`)
+  const lacking = { models: { office: lists } }
+  const able = { ...lacking, tools: [lathe('Turns.')] }
+
+  /** Its desk was asked once, by a worker that has stopped since. */
+  async function left() {
+    const makeDesk = (name: string): World => {
+      const world = new World({ name, systems: standardSystems() })
+      world.spawn(...agent({ model: 'office/x', tools: [lathe('Turns.')] }))
+      return world
+    }
+    const made = fleet({ host: () => lacking, make: makeDesk })
+    const said = async (): Promise<string | undefined> => {
+      const world = await made.read('desk')
+      return lastText(world, world.query(Conversation)[0] ?? 0)
+    }
+    const first = made.worker('first', { has: able })
+    const end = made.next(ended)
+    await made.post('desk', say('What have you?'))
+    await end
+    await first.stop()
+    made.board.presence.leave('first')
+    return { ...made, said }
+  }
+
+  it('waits for a worker that has it, and keeps it', async () => {
+    const { post, said, worker } = await left()
+    const refused = Promise.withResolvers<string>()
+    worker('lacking', { has: lacking, unfit: (_, code, message) => refused.resolve(`${code}: ${message}`) })
+    await post('desk', say('And now?'))
+    expect(await refused.promise).toMatch(
+      /^missing-handler: .*'lathe'.* No living worker has it: the world waits for one\./,
+    )
+    worker('second', { has: able })
+    await expect.poll(said).toBe('3: lathe.')
+  })
+
+  it('loses it where the program says what happens to such tools', async () => {
+    const { post, said, worker } = await left()
+    worker('lacking', { has: lacking, dropsTools: true })
+    await post('desk', say('And now?'))
+    await expect.poll(said).toBe('3: .')
+  })
+})
+
 describe('a tool that workers declare differently', () => {
   const [old, renewed] = [
     { models, tools: [lathe('Turns wood.')] },

@@ -10,7 +10,8 @@ import {
   World,
   worlds as worldsOf,
 } from 'entia'
-import { DelegationLimits, SubagentSession } from 'entia/components'
+import { Delegated, DelegationLimits, SubagentSession } from 'entia/components'
+import type { SharedStore } from 'entia/stores'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { letterLine } from '../../../src/protocol/letter.ts'
 import { FleetWorlds } from '../../../src/runtime/worlds/fleet-worlds.ts'
@@ -36,7 +37,7 @@ function make(name: string): World {
     SubagentRegistry({
       subagents: { clerk: { name: 'clerk', inheritancePolicy: { inheritTools: ['subagent', 'buy'] } } },
     }),
-    DelegationLimits({ depth: 3 }),
+    DelegationLimits({ depth: 3, tokens: 1_000_000 }),
   )
   return world
 }
@@ -56,6 +57,13 @@ function offices() {
   })
   onTestFinished(() => worlds.close())
   return { ...made, desk: worlds.world('desk') }
+}
+
+/** Puts a snapshot that is none in the place of a session's. */
+async function damage(store: SharedStore, id: string): Promise<void> {
+  const journal = await store.open(id, { root: 'desk' })
+  await journal.commit({ snapshot: { tick: 0, lines: ['{"is":"broken"}'] } })
+  await journal.close()
 }
 
 function depthOf(event: object): number {
@@ -121,6 +129,76 @@ describe('a session that runs on another worker', () => {
     await store.post({ root: 'desk', world: 'desk', line, id: `${sessionId}/end` })
     await ended
     expect(recordIn(await read('desk'))).toMatchObject({ status: 'failed', usage: { calls: 1, sessions: 1 } })
+  })
+
+  it('tells an answer that is too long for a letter by its World, and its model is called once', async () => {
+    let calls = 0
+    const long = 'x'.repeat(5_000_000)
+    const models = {
+      office: scripted(({ messages }) => {
+        const last = messages.at(-1)
+        if (textOf(messages.at(0)) === 'Write.') return (calls++, long)
+        if (last?.role === 'tool') return `It wrote ${textOf(last).length > 0 ? 'something' : 'nothing'}.`
+        return { toolCalls: [{ name: 'subagent', arguments: { category: 'clerk', prompt: 'Write.' } }] }
+      }),
+    }
+    const { board, desk, read, worker } = offices()
+    worker('one', { has: { ...host(), models } })
+    expect((await desk.ask('Have it written.')).text).toBe('It wrote something.')
+    expect(calls).toBe(1)
+    const world = await read('desk')
+    const [session = 0] = world.query(SubagentSession)
+    expect(world.read(session, SubagentSession)).toMatchObject({ status: 'succeeded', usage: { calls: 1 } })
+    expect(board.unfinished).toEqual([])
+  })
+
+  it.each([
+    ['is lost', (store: SharedStore, id: string) => store.delete(id)],
+    ['is damaged', damage],
+  ] as const)('ends as interrupted where its World %s, and its parent goes on', async (_, harm) => {
+    const { board, desk, read, store, worker } = offices()
+    worker('root', { maxSessions: 0 })
+    const answer = desk.ask('Get me one.')
+    await expect.poll(() => board.unfinished).toHaveLength(1)
+    await harm(store, board.unfinished[0]?.sessionId ?? '')
+    worker('one', { maxWorlds: 0 })
+    expect((await answer).text).toMatch(/^Get me one\.: Error: Subagent 'clerk' failed: restored_without/)
+    const world = await read('desk')
+    const [session = 0] = world.query(SubagentSession)
+    expect(world.read(session, SubagentSession)).toMatchObject({
+      status: 'failed',
+      error: 'restored_without_live_task_handle',
+    })
+  })
+
+  it('has spent what its end says where it was cancelled before that was taken up', async () => {
+    const ends = Promise.withResolvers<void>()
+    const models = {
+      office: scripted(async ({ messages }) => {
+        if (textOf(messages.at(0)) === 'Write.')
+          return (await ends.promise, { text: 'Written.', usage: { input: 10, output: 5 } })
+        return { toolCalls: [{ name: 'subagent', arguments: { category: 'clerk', prompt: 'Write.' } }] }
+      }),
+    }
+    const has = { ...host(), models }
+    const { board, desk, next, post, read, worker } = offices()
+    const root = worker('root', { has, maxSessions: 0 })
+    worker('one', { has, maxWorlds: 0 })
+    const writes = next((event) => event.type === 'model-called' && depthOf(event) === 1)
+    await desk.message('Have it written.')
+    await writes
+    await root.stop()
+    ends.resolve()
+    await expect.poll(() => board.unfinished).toEqual([])
+    await post('desk', { kind: 'cancel' })
+    worker('other', { has, maxSessions: 0 })
+    await expect
+      .poll(async () => {
+        const world = await read('desk')
+        const [session = 0] = world.query(SubagentSession)
+        return [world.read(session, SubagentSession).status, world.get(1, Delegated)?.spentTokens]
+      })
+      .toEqual(['cancelled', 15])
   })
 
   it('shows its question in the parts of the turn', async () => {

@@ -94,7 +94,6 @@ describe('a worker that lacks a tool which another has', () => {
     const answer = able.world('desk/1').ask('And now?')
     expect(await unfit).toBe('desk/1 missing-handler')
     expect((await able.store.due(10))[0]).toMatchObject({ name: 'desk/1', epoch: 1, strikes: 0 })
-    // While none that has the tool is there, it would be one that was taken away.
     await able.work()
     await full.stop()
     expect((await answer).text).toBe('I have search.')
