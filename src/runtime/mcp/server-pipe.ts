@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { cleanText } from '../../tools/files/clean-text.ts'
-import { endsWithThisProcess, stopProcess } from '../tools/process-tree.ts'
+import { marked } from '../tools/process-marks.ts'
+import { endsWithThisProcess, type GroupLeader, leads, stopProcess } from '../tools/process-tree.ts'
 
 /** A server that is a program on this machine. */
 export interface ServerProgram {
@@ -32,6 +33,7 @@ export class ServerPipe implements Transport {
   onmessage?: Transport['onmessage']
   readonly #program: ServerProgram
   #child: ChildProcessByStdio<Writable, Readable, Readable> | undefined
+  #leader: GroupLeader | undefined
   #release: (() => void) | undefined
   #closing: Promise<void> | undefined
   #stderr = ''
@@ -64,7 +66,8 @@ export class ServerPipe implements Transport {
   }
 
   async start(): Promise<void> {
-    const { args, command, cwd, env } = this.#program
+    const { args, command, cwd } = this.#program
+    const { env, mark } = marked(this.#program.env)
     const child = spawn(command, args, {
       cwd,
       env,
@@ -77,7 +80,8 @@ export class ServerPipe implements Transport {
       throw new Error(`${command} cannot be started: ${error.code ?? error.message}.`)
     }
     this.#child = child
-    this.#release = endsWithThisProcess(child.pid)
+    this.#leader = leads(child.pid, mark)
+    this.#release = endsWithThisProcess(this.#leader)
     child.on('error', (error) => this.onerror?.(error))
     child.stdin.on('error', () => {})
     child.stdout.on('data', (bytes: Buffer) => this.#read(bytes))
@@ -120,7 +124,7 @@ export class ServerPipe implements Transport {
 
   async #close(): Promise<void> {
     const child = this.#child
-    if (child?.pid === undefined) return
+    if (child === undefined || this.#leader === undefined) return
     child.stdin.end()
     if (child.exitCode === null && child.signalCode === null) {
       const { promise: late, resolve } = Promise.withResolvers<void>()
@@ -128,7 +132,7 @@ export class ServerPipe implements Transport {
       await Promise.race([once(child, 'exit'), late])
       clearTimeout(timer)
     }
-    await stopProcess(child.pid)
+    await stopProcess(this.#leader)
     this.#release?.()
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()
     this.#ended(undefined)

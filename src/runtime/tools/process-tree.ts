@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
+import { descendantsOf, marked, markedProcesses, processLine, runningProcesses } from './process-marks.ts'
 
 /** What to run, and for how long. */
 export interface ProcessRun {
@@ -15,6 +15,11 @@ export interface ProcessRun {
   readonly output: (bytes: Buffer, stream: 'stdout' | 'stderr') => boolean
   /** Arguments of `cmd.exe` are passed on as they are. @default false */
   readonly verbatim?: boolean
+  /**
+   * The mark of what runs inside, where the program is a sandbox: that gets time to end by itself, and all of it ends with the
+   * sandbox. Absent: the program and what it starts are marked here.
+   */
+  readonly mark?: string | undefined
 }
 
 /** How a process ended. */
@@ -44,21 +49,32 @@ const pollMs = 20
 
 const isWindows = process.platform === 'win32'
 
+/** A process that leads its group, and how what it has started is found. */
+export interface GroupLeader {
+  readonly pid: number
+  readonly mark: string
+  /** It is a sandbox: it is not asked to end before those in it, which end with it. */
+  readonly isSandbox: boolean
+  readonly startedTicks: number
+}
+
 /** Process groups under way, which end with this process. */
-const groups = new Set<number>()
+const groups = new Set<GroupLeader>()
 let isHooked = false
 
 /**
  * Runs a program in a process group of its own, with no input. When it ends, times out or is cancelled, the group and all
- * descendants end too: SIGTERM, then SIGKILL. One that left the group, and whose parent has ended, is not found.
+ * descendants end too: SIGTERM, then SIGKILL. One that left the group, and whose parent has ended, is found by its environment on
+ * Linux, unless that was replaced; elsewhere it is not.
  *
  * @throws NotStarted; the signal's reason, after all processes have ended
  */
 export async function runProcess(run: ProcessRun): Promise<ProcessEnd> {
   run.signal.throwIfAborted()
+  const { env, mark } = run.mark === undefined ? marked(run.env) : { env: run.env, mark: run.mark }
   const child = spawn(run.file, run.args, {
     cwd: run.cwd,
-    env: run.env,
+    env,
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: !isWindows,
     windowsHide: true,
@@ -70,10 +86,11 @@ export async function runProcess(run: ProcessRun): Promise<ProcessEnd> {
     throw new NotStarted(run.file, error.code)
   }
   child.on('error', () => {})
-  remember(pid)
+  const leader = leads(pid, mark, run.mark !== undefined)
+  const release = endsWithThisProcess(leader)
   let stopping: Promise<void> | undefined
   let timedOut = false
-  const stop = (): void => void (stopping ??= stopTree(pid, descendantsOf([pid])))
+  const stop = (): void => void (stopping ??= stopProcess(leader))
   const timer = setTimeout(() => {
     timedOut = true
     stop()
@@ -92,8 +109,8 @@ export async function runProcess(run: ProcessRun): Promise<ProcessEnd> {
   })
   try {
     const [code, name] = await exited
-    // What it has left in its group ends with it.
-    await (stopping ??= stopTree(pid, []))
+    // What it has left running ends with it.
+    await (stopping ??= stopProcess(leader))
     await Promise.race([closed, delay(drainMs)])
     run.signal.throwIfAborted()
     return { exitCode: code ?? undefined, signalName: name ?? undefined, timedOut }
@@ -102,41 +119,52 @@ export async function runProcess(run: ProcessRun): Promise<ProcessEnd> {
     run.signal.removeEventListener('abort', stop)
     child.stdout.destroy()
     child.stderr.destroy()
-    groups.delete(pid)
+    release()
   }
 }
 
+/** @param isSandbox the mark is that of what runs in it. @default false */
+export function leads(pid: number, mark: string, isSandbox = false): GroupLeader {
+  return { pid, mark, isSandbox, startedTicks: processLine(pid)?.startedTicks ?? 0 }
+}
+
 /** Ends a process group when this process ends. Returns a function for when the group has ended before. */
-export function endsWithThisProcess(pid: number): () => void {
-  remember(pid)
-  return () => void groups.delete(pid)
+export function endsWithThisProcess(leader: GroupLeader): () => void {
+  groups.add(leader)
+  if (!isHooked) {
+    isHooked = true
+    process.once('exit', endAll)
+  }
+  return () => void groups.delete(leader)
 }
 
-function remember(pid: number): void {
-  groups.add(pid)
-  if (isHooked) return
-  isHooked = true
-  process.once('exit', () => {
-    for (const group of groups) send(isWindows ? group : -group, 'SIGKILL')
-  })
+function endAll(): void {
+  const leaders = [...groups]
+  if (leaders.length === 0) return
+  for (const { pid } of leaders) send(isWindows ? pid : -pid, 'SIGKILL')
+  const since = Math.min(...leaders.map(({ startedTicks }) => startedTicks))
+  const marks = leaders.map(({ mark }) => mark)
+  for (const pid of markedProcesses(marks, since)) send(pid, 'SIGKILL')
 }
 
-/** Ends a process that leads its group, with the group and all descendants. It takes at most a little more than a second. */
-export function stopProcess(pid: number): Promise<void> {
-  return stopTree(pid, descendantsOf([pid]))
-}
-
-/** Ends a process, its group and its descendants. Takes at most a little more than `graceMs`. */
-async function stopTree(pid: number, tree: readonly number[]): Promise<void> {
+/**
+ * Ends a process that leads its group, with the group and all that it has started, also when it has ended itself. It takes at most
+ * a little more than a second.
+ */
+export async function stopProcess(leader: GroupLeader): Promise<void> {
+  const { pid, mark, isSandbox, startedTicks } = leader
   if (isWindows) {
     await once(spawn('taskkill', ['/pid', String(pid), '/T', '/F'], { stdio: 'ignore' }), 'close')
     return
   }
-  for (const target of [-pid, ...tree]) send(target, 'SIGTERM')
+  const inside = markedProcesses([mark], startedTicks)
+  const tree = isSandbox ? inside : [...new Set([...inside, ...descendantsOf([pid])])]
+  for (const target of isSandbox && inside.length > 0 ? inside : [-pid, ...tree]) send(target, 'SIGTERM')
   const end = performance.now() + graceMs
-  while (isAlive(-pid) || tree.some(isAlive)) {
+  while (isAnyAlive(pid, tree)) {
     if (performance.now() > end) {
-      for (const target of [-pid, ...tree, ...descendantsOf([pid, ...tree])]) send(target, 'SIGKILL')
+      const late = [...markedProcesses([mark], startedTicks), ...descendantsOf([pid, ...tree])]
+      for (const target of new Set([-pid, ...tree, ...late])) send(target, 'SIGKILL')
       return
     }
     await delay(pollMs)
@@ -152,51 +180,17 @@ function send(target: number, signal: NodeJS.Signals): void {
 }
 
 /** A process that has ended and was not collected yet counts as alive to `kill`, not here. */
-function isAlive(target: number): boolean {
+function isAnyAlive(group: number, tree: readonly number[]): boolean {
+  if (![-group, ...tree].some(isThere)) return false
+  if (process.platform !== 'linux') return true
+  return runningProcesses().some((line) => line.state !== 'Z' && (line.group === group || tree.includes(line.pid)))
+}
+
+function isThere(target: number): boolean {
   try {
     process.kill(target, 0)
+    return true
   } catch {
     return false
   }
-  if (process.platform !== 'linux') return true
-  return processes().some(({ pid, group, state }) => (target < 0 ? group === -target : pid === target) && state !== 'Z')
-}
-
-/** Processes that these have started, and so on. Linux tells; elsewhere the group has to do. */
-function descendantsOf(roots: readonly number[]): number[] {
-  if (process.platform !== 'linux') return []
-  const byParent = Map.groupBy(processes(), ({ parent }) => parent)
-  const found = new Set<number>()
-  const open = [...roots]
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    for (const { pid } of byParent.get(next) ?? []) {
-      if (found.has(pid)) continue
-      found.add(pid)
-      open.push(pid)
-    }
-  }
-  return [...found]
-}
-
-interface ProcessLine {
-  readonly pid: number
-  readonly state: string
-  readonly parent: number
-  readonly group: number
-}
-
-function processes(): ProcessLine[] {
-  const lines: ProcessLine[] = []
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue
-    try {
-      const text = readFileSync(`/proc/${name}/stat`, 'latin1')
-      // The name of the program stands in parentheses, and may hold any character.
-      const [state = '', parent, group] = text.slice(text.lastIndexOf(')') + 2).split(' ')
-      lines.push({ pid: Number(name), state, parent: Number(parent), group: Number(group) })
-    } catch {
-      // It has ended meanwhile.
-    }
-  }
-  return lines
 }

@@ -60,10 +60,27 @@ describe('bash', () => {
     expect(processesWith(sleep)).toEqual([])
   })
 
+  it.runIf(process.platform === 'linux')(
+    'ends with its shell, also in a group and a session of its own whose parent has ended',
+    async () => {
+      const call = toolsIn(await tempFolder())
+      const sleep = uniqueSleep()
+      for (const command of [
+        `setsid ${sleep} >/dev/null 2>&1 & sleep 0.2; echo done`,
+        `(setsid bash -c "trap '' TERM HUP; ${sleep} & ${sleep}" >/dev/null 2>&1 &) ; sleep 0.2; echo done`,
+        // A run within the run.
+        `ENTIA_PROCESS="$ENTIA_PROCESS other" setsid ${sleep} >/dev/null 2>&1 & sleep 0.2; echo done`,
+      ]) {
+        expect(await call('bash', { command })).toBe('done')
+        expect(processesWith(sleep), command).toEqual([])
+      }
+    },
+  )
+
   it('is over with its shell though something elsewhere holds its output open', async () => {
     const call = toolsIn(await tempFolder())
     const begin = performance.now()
-    expect(await call('bash', { command: `setsid sleep 4 & sleep 0.2; echo done` })).toBe('done')
+    expect(await call('bash', { command: `env -u ENTIA_PROCESS setsid sleep 4 & sleep 0.2; echo done` })).toBe('done')
     expect(performance.now() - begin).toBeLessThan(3_000)
   })
 

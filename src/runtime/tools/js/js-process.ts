@@ -4,7 +4,8 @@ import type { Socket } from 'node:net'
 import { createRequire } from 'node:module'
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
-import { stopProcess } from '../process-tree.ts'
+import { marked } from '../process-marks.ts'
+import { type GroupLeader, leads, stopProcess } from '../process-tree.ts'
 import { maxOutputChars, ShellOutput } from '../shell-output.ts'
 import type { Answer, Request } from './evaluator.ts'
 import type { HandleAnswer } from './workspace.ts'
@@ -83,6 +84,7 @@ interface Call {
 /** A process that runs code of `run_js`, one call at a time. It ends with this process, however that ends. */
 export class JsProcess {
   readonly #child: ChildProcess
+  readonly #leader: GroupLeader | undefined
   readonly #socket: Socket
   readonly #stdout: Socket
   /** Settles when nothing of it runs any more and all that it printed was read. */
@@ -108,13 +110,16 @@ export class JsProcess {
     // Both outputs go through one pipe, so that they stay in order.
     const file = isWindows ? process.execPath : '/bin/sh'
     const parameters = isWindows ? args : ['-c', 'exec "$@" 2>&1', 'sh', process.execPath, ...args]
+    const own = marked(env)
     this.#child = spawn(file, parameters, {
       cwd,
-      env,
+      env: own.env,
       stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
       detached: !isWindows,
       windowsHide: true,
     })
+    const { pid } = this.#child
+    this.#leader = pid === undefined ? undefined : leads(pid, own.mark)
     this.#stdout = this.#child.stdout as Socket
     this.#socket = this.#child.stdio[3] as Socket
     this.#stdout.on('data', (bytes: Buffer) => this.#printed(bytes))
@@ -194,8 +199,7 @@ export class JsProcess {
   }
 
   #stop(): void {
-    const { pid } = this.#child
-    this.#ending ??= pid === undefined ? Promise.resolve() : stopProcess(pid)
+    this.#ending ??= this.#leader === undefined ? Promise.resolve() : stopProcess(this.#leader)
     this.#keepAlive(true)
   }
 
