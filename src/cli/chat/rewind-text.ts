@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import { textOf } from '../../index.ts'
 import type { PutBackFile, RewindOptions, RewindPlan, RewindResult, WrittenFile } from '../../runtime/index.ts'
-import { isInside } from '../../runtime/config/folders.ts'
+import { contains } from '../../tools/files/leads-to.ts'
 import { many } from '../terminal/amounts.ts'
 import { visibleText } from './approval-text.ts'
 
@@ -71,7 +71,7 @@ function outcome({ action, isDone, why = '' }: PutBackFile): string {
 }
 
 function fileName({ path }: WrittenFile, cwd: string): string {
-  return visibleText(isInside(path, cwd) ? relative(cwd, path) : path)
+  return visibleText(contains(cwd, path) ? relative(cwd, path) : path)
 }
 
 function inColumns(rows: readonly (readonly [name: string, text: string])[]): readonly string[] {

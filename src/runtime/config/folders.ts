@@ -1,6 +1,6 @@
-import { chmod, mkdir, realpath, stat } from 'node:fs/promises'
+import { chmod, mkdir, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { basename, dirname, join, resolve, sep } from 'node:path'
+import { dirname, join, resolve, sep } from 'node:path'
 import envPaths from 'env-paths'
 import { EntiaError } from '../../world/entia-error.ts'
 import { environment, filledText, refuseMisfit } from '../../world/option-shapes.ts'
@@ -40,25 +40,10 @@ export function folders(env: Environment = process.env, cwd: string = process.cw
   }
 }
 
-/** `~` and paths that begin with it, in the user's home folder. */
+/** `~` and paths that begin with it, in the user's home folder; `..` and links are left as they are. */
 export function inHome(path: string, home: string = homedir()): string {
-  return /^~(?:[\\/]|$)/.test(path) ? join(home, path.slice(1)) : path
-}
-
-/** Resolves links and case; of a path that is missing, those of the part that is there. */
-export async function realPath(path: string): Promise<string> {
-  const whole = resolve(path)
-  try {
-    return await realpath(whole)
-  } catch {
-    const parent = dirname(whole)
-    return parent === whole ? whole : join(await realPath(parent), basename(whole))
-  }
-}
-
-/** Is an absolute path a folder, or below it? */
-export function isInside(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)
+  const isOfHome = path === '~' || path.startsWith('~/') || path.startsWith(`~${sep}`)
+  return isOfHome ? `${home}${path.slice(1)}` : path
 }
 
 /**

@@ -2,8 +2,8 @@ import { constants } from 'node:fs'
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { cutText } from '../../rules/text/cut-text.ts'
+import { contains, leadsTo } from '../../tools/files/leads-to.ts'
 import { checkOptions, filledText, refuseMisfit, type ShapesOf } from '../../world/option-shapes.ts'
-import { isInside, realPath } from './folders.ts'
 
 /** Characters of one file, and of all together. */
 const maxFileChars = 32_000
@@ -93,7 +93,7 @@ async function readFolder(folder: string, root: string | undefined, notices: str
 }
 
 async function readPart(path: string, root: string | undefined, notices: string[]): Promise<Part | undefined> {
-  const leadsOut = root !== undefined && !isInside(await realpath(path), await realPath(root))
+  const leadsOut = root !== undefined && !contains(await leadsTo(root), await realpath(path))
   if (leadsOut) throw new Error('it is a link that leads out of the project.')
   // Opening a FIFO would wait for a writer.
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))

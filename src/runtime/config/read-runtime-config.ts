@@ -2,9 +2,10 @@ import { chmod, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../../rules/config/config.ts'
+import { leadsTo, placesOf } from '../../tools/files/leads-to.ts'
 import { checkOptions, filledText, refuseMisfit, type ShapesOf, table } from '../../world/option-shapes.ts'
 import { type ConfigFile, readConfigFile, refuseProblems } from './config-file.ts'
-import { type Folders, inHome, realPath } from './folders.ts'
+import { type Folders, inHome } from './folders.ts'
 import { agentConfigOf, layered, type RuntimeConfig } from './runtime-config.ts'
 import { tightened } from './tightened.ts'
 
@@ -75,7 +76,7 @@ const readShapes: ShapesOf<ReadConfigOptions> = {
 export async function readConfigLayers({ cwd, folders, home = homedir() }: ReadConfigOptions): Promise<ConfigLayers> {
   const paths = configPaths({ cwd, folders })
   const user = await readConfigFile(paths.own)
-  const isTheSame = user !== undefined && (await realPath(paths.own)) === (await realPath(paths.project))
+  const isTheSame = user !== undefined && (await leadsTo(paths.own)) === (await leadsTo(paths.project))
   const projectFile = isTheSame ? undefined : await readConfigFile(paths.project)
   const files = [user, projectFile].filter((file) => file !== undefined)
   refuseProblems(files)
@@ -96,10 +97,14 @@ export function configPaths({ cwd, folders }: Pick<ReadConfigOptions, 'cwd' | 'f
   return { own: join(folders.config, 'config.json'), project: join(cwd, '.entia', 'config.json') }
 }
 
-/** Subfolders of a trusted folder are not trusted: anybody may have put them there. */
+/**
+ * Subfolders of a trusted folder are not trusted: anybody may have put them there. A name that leads to two places names
+ * neither.
+ */
 export async function isTrusted(folder: string, trusted: readonly string[], home: string): Promise<boolean> {
-  const real = await realPath(folder)
-  return (await Promise.all(trusted.map((name) => realPath(inHome(name, home))))).includes(real)
+  const [real, other] = await placesOf(folder)
+  const named = await Promise.all(trusted.map((name) => placesOf(inHome(name, home))))
+  return other === undefined && named.some((places) => places.length === 1 && places[0] === real)
 }
 
 function ignoredNotice(

@@ -1,9 +1,10 @@
-import { resolve } from 'node:path'
+import { contains, placesOf } from '../../tools/files/leads-to.ts'
 import { isPlain } from '../../rules/config/check-settings.ts'
 import { ConfigSchema } from '../../rules/config/config-schema.ts'
 import { policyDefaults } from '../../rules/policy/call.ts'
 import { defaultLocalModels } from '../models/local-model.ts'
-import { inHome, isInside, realPath } from './folders.ts'
+import { absolute } from '../../rules/policy/paths.ts'
+import { pathStyle } from '../policy/real-paths.ts'
 import type { RuntimeConfig } from './runtime-config.ts'
 
 /** A project's configuration, and whom it must not loosen. */
@@ -106,13 +107,13 @@ function withoutTools(project: RuntimeConfig, tools: readonly string[]): Runtime
   return left.length === 0 ? rest : { ...rest, permissions: Object.fromEntries(left) }
 }
 
-/** Lists of paths in which one lies outside all that the user has. Links are followed. */
+/** Lists of paths in which one leads outside of all that the user has, as a system reads it or as programs do. */
 async function widenedPaths({ project, own, cwd, home }: Tightening): Promise<readonly string[]> {
-  const real = (path: string) => realPath(resolve(cwd, inHome(path, home)))
+  const places = (path: string) => placesOf(absolute(path, { cwd, home, pathStyle }))
   const isWider = async (given: readonly string[], held: readonly string[]): Promise<boolean> => {
-    const folders = await Promise.all(held.map(real))
-    const paths = await Promise.all(given.map(real))
-    return !paths.every((path) => folders.some((folder) => isInside(path, folder)))
+    const folders = (await Promise.all(held.map(places))).flat()
+    const paths = (await Promise.all(given.map(places))).flat()
+    return !paths.every((path) => folders.some((folder) => contains(folder, path)))
   }
   const ignored: string[] = []
   const { allowedPaths, codePaths } = project

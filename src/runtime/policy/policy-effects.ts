@@ -1,12 +1,12 @@
 import { Inspection, Policy } from '../../../components/agent/policy.ts'
 import { OwnedBy } from '../../../components/effects/effect.ts'
 import type { EffectKind } from '../../engine/effects/effect-kind.ts'
-import type { PathStyle } from '../../protocol/policy.ts'
 import type { PolicyCall } from '../../rules/policy/call.ts'
 import { type Inspected, policyCallOf } from '../../rules/policy/inspected-call.ts'
 import { HostAnswer } from '../../rules/policy/policy.ts'
 import type { Json } from '../../world/json.ts'
 import { inspectCall } from './inspect-call.ts'
+import { pathStyle } from './real-paths.ts'
 
 /** Options of `policyEffects`. */
 export interface PolicyEffectsOptions {
@@ -39,9 +39,6 @@ export function policyEffects({ policy }: PolicyEffectsOptions = {}): { readonly
     },
   }
 }
-
-const styles: Readonly<Partial<Record<NodeJS.Platform, PathStyle>>> = { darwin: 'darwin', win32: 'win32' }
-const pathStyle = styles[process.platform] ?? 'posix'
 
 /** `null` stands for no answer that counts. */
 async function hostAnswerOf(

@@ -1,13 +1,17 @@
-import { lstatSync, readlinkSync, realpathSync } from 'node:fs'
-import { lstat, readlink, realpath } from 'node:fs/promises'
+import { lstatSync, readlinkSync } from 'node:fs'
+import { lstat, readlink } from 'node:fs/promises'
 import { dirname, normalize } from 'node:path'
+import type { PathStyle } from '../../protocol/policy.ts'
 import { isPattern } from '../../rules/policy/glob.ts'
+import { type Found, leadsTo } from '../../tools/files/leads-to.ts'
 
-/** Longest path that is looked for on the disk; no system opens a longer one. */
-const maxPathChars = 4_096
+const styles: Readonly<Partial<Record<NodeJS.Platform, PathStyle>>> = { darwin: 'darwin', win32: 'win32' }
 
-/** What a path is: it is there, or it is a link whose target is not there yet, or neither. */
-type Found = { readonly real: string } | { readonly target: string } | undefined
+/** How this system compares paths. */
+export const pathStyle = styles[process.platform] ?? 'posix'
+
+/** Longest path that is looked for on the disk: that of a shell body in a deep folder. What is longer opens nothing. */
+const maxPathChars = 32_768
 
 /**
  * Looks up where absolute paths lead on the disk. Each name is looked for once; make a new one for the state of later.
@@ -26,93 +30,56 @@ export class RealPaths {
   }
 
   /**
-   * Where a path leads, when that differs from how it reads: links of the longest part that exists are followed. With `..`
-   * behind a link there are two answers, as the system and as programs take it; both are given.
+   * Where a path leads, when that differs from how it reads: links are followed. With `..` behind a link there are two answers, as
+   * the system and as programs take it; both are given. Of a pattern, only the folders before it are followed.
    */
   async leadsTo(path: string): Promise<readonly string[]> {
     if (path.includes('\0') || path.length > maxPathChars) return []
     const read = normalize(path)
-    const isListed = this.#listed.has(path)
-    const found = new Set([
-      await this.#longestReal(read, isListed),
-      path.includes('..') ? await this.#longestReal(path, isListed) : undefined,
-    ])
-    found.delete(undefined)
+    const found = new Set([await this.#follow(read, path)])
+    if (path.includes('..')) found.add(await this.#follow(path, path))
     found.delete(read)
     found.delete(read.replace(/\/$/, ''))
-    return [...found] as string[]
+    return [...found]
   }
 
-  /** Of a pattern, only the folders before it are followed. */
-  async #longestReal(path: string, isListed: boolean, links = 0): Promise<string | undefined> {
+  async #follow(path: string, given: string): Promise<string> {
     const names = path.split('/')
-    const firstPattern = names.findIndex(isPattern)
-    for (let length = firstPattern === -1 ? names.length : firstPattern; length > 1; length--) {
-      const start = names.slice(0, length).join('/') || '/'
-      const found = await this.#look(start, isListed)
-      if (found === undefined) continue
-      const rest = names.slice(length)
-      if ('real' in found) return [found.real === '/' ? '' : found.real, ...rest].join('/') || '/'
-      // What is written through a link whose target does not exist yet is made where the link points.
-      if (links >= maxLinks) continue
-      const folder = found.target.startsWith('/') ? '' : `${names.slice(0, length - 1).join('/')}/`
-      return this.#longestReal([`${folder}${found.target}`, ...rest].join('/'), isListed, links + 1)
-    }
-    return undefined
+    const at = names.findIndex(isPattern)
+    const isListed = this.#listed.has(given)
+    const place = await leadsTo(at === -1 ? path : names.slice(0, at).join('/') || '/', (name) =>
+      this.#look(name, isListed),
+    )
+    return at === -1 ? place : [place === '/' ? '' : place, ...names.slice(at)].join('/')
   }
 
   #look(path: string, isListed: boolean): Promise<Found> | Found {
-    if (!this.#found.has(path)) this.#found.set(path, this.#lookUp(path, isListed))
-    return this.#found.get(path)
+    let found = this.#found.get(path)
+    if (found === undefined) this.#found.set(path, (found = this.#lookUp(path, isListed)))
+    return found
   }
 
   #lookUp(path: string, isListed: boolean): Promise<Found> | Found {
-    if (isListed) return foundHere(path)
-    if (dirname(path) === this.#folder && isMissing(path)) return undefined
-    return foundElsewhere(path)
+    const isHere = isListed || dirname(path) === this.#folder
+    const found = isHere ? foundHere(path) : undefined
+    return found !== undefined && (isListed || found === 'missing') ? found : foundElsewhere(path)
   }
 }
-
-/** Most links that lead to a name that does not exist yet, as the system follows them. */
-const maxLinks = 40
 
 async function foundElsewhere(path: string): Promise<Found> {
   try {
-    await lstat(path)
+    return (await lstat(path)).isSymbolicLink() ? { target: await readlink(path) } : 'there'
   } catch {
-    return undefined
+    return 'missing'
   }
-  return realpath(path).then(
-    (real) => ({ real }),
-    () =>
-      readlink(path).then(
-        (target) => ({ target }),
-        () => undefined,
-      ),
-  )
 }
 
 function foundHere(path: string): Found {
-  if (isMissing(path)) return undefined
   try {
-    return { real: realpathSync.native(path) }
+    const stats = lstatSync(path, { throwIfNoEntry: false })
+    if (stats === undefined) return 'missing'
+    return stats.isSymbolicLink() ? { target: readlinkSync(path) } : 'there'
   } catch {
-    return linkHere(path)
-  }
-}
-
-function isMissing(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) === undefined
-  } catch {
-    return true
-  }
-}
-
-function linkHere(path: string): Found {
-  try {
-    return { target: readlinkSync(path) }
-  } catch {
-    return undefined
+    return 'missing'
   }
 }

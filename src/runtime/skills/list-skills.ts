@@ -5,7 +5,8 @@ import { join, resolve } from 'node:path'
 import { checkOptions, environment, filledText, refuseMisfit, type ShapesOf } from '../../world/option-shapes.ts'
 import { byCodePoint } from '../../world/by-code-point.ts'
 import { isFileSystemError } from '../../tools/files/refusal.ts'
-import { folders, inHome, isInside, realPath } from '../config/folders.ts'
+import { contains, leadsTo } from '../../tools/files/leads-to.ts'
+import { folders, inHome } from '../config/folders.ts'
 import { repositoryOf } from '../tools/whole-disk.ts'
 import { readSkillFile, type SkillFile } from './skill-file.ts'
 
@@ -121,8 +122,8 @@ async function listed(place: SkillPlace, name: string): Promise<ListedSkill> {
 async function readSkill({ root }: SkillPlace, folder: string): Promise<SkillFile> {
   const file = await readSkillFile(folder)
   if (root === undefined || file.matter === undefined) return file
-  const project = await realPath((await repositoryOf(root)) ?? root)
-  if (isInside(await realPath(folder), project)) return file
+  const project = await leadsTo((await repositoryOf(root)) ?? root)
+  if (contains(project, await leadsTo(folder))) return file
   return { body: '', problems: ['It is a link that leads out of the project.'] }
 }
 

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs'
 import { lstat, readdir, readlink, realpath } from 'node:fs/promises'
 import { dirname, isAbsolute, join, sep } from 'node:path'
 import { byCodePoint } from '../../world/by-code-point.ts'
-import { isInside } from '../config/folders.ts'
+import { contains } from '../../tools/files/leads-to.ts'
 
 /** Something in a skill's folder. */
 export interface TreeEntry {
@@ -54,9 +54,9 @@ async function entryOf(root: string, path: string): Promise<TreeEntry> {
 
 /** Neither as it is written nor where it ends may it leave the folder: a copy of it would lead elsewhere. */
 async function leadsInside(root: string, link: string, target: string): Promise<boolean> {
-  if (isAbsolute(target) || !isInside(join(dirname(link), target), root)) return false
+  if (isAbsolute(target) || !contains(root, join(dirname(link), target))) return false
   const end = await realpath(link).catch(() => undefined)
   return (
-    end !== undefined && isInside(end, root) && !isInside(end, join(root, '.git')) && !end.includes(`${sep}.git${sep}`)
+    end !== undefined && contains(root, end) && !contains(join(root, '.git'), end) && !end.includes(`${sep}.git${sep}`)
   )
 }

@@ -10,7 +10,8 @@ import type { Tool } from '../../tools/port.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { shortly } from '../../world/known-options.ts'
 import { lazily } from '../../world/lazily.ts'
-import { inHome, isInside, realPath } from '../config/folders.ts'
+import { contains, leadsTo } from '../../tools/files/leads-to.ts'
+import { inHome } from '../config/folders.ts'
 import { findPackage, readInside, readSpecifier } from '../tools/js/package-folder.ts'
 import { repositoryOf } from '../tools/whole-disk.ts'
 
@@ -129,12 +130,12 @@ async function folderOf(
   if (!isPath && readSpecifier(name)?.subpath !== '.') {
     return { problem: 'expected the name of a package, or a path that begins with ./, / or ~.' }
   }
-  const project = await realPath((await repositoryOf(resolve(cwd))) ?? cwd)
+  const project = await leadsTo((await repositoryOf(resolve(cwd))) ?? cwd)
   let isForeign = false
   for (const from of [cwd, configFolder]) {
-    const folder = isPath ? await realPath(resolve(from, inHome(name, home))) : (await findPackage(name, from))?.folder
+    const folder = isPath ? await leadsTo(resolve(from, inHome(name, home))) : (await findPackage(name, from))?.folder
     if (folder === undefined || (isPath && !(await isFolder(folder)))) continue
-    if (isTrusted || !isInside(folder, project)) return { folder }
+    if (isTrusted || !contains(project, folder)) return { folder }
     isForeign = true
   }
   const where = `Install it in ${configFolder}, or put ${JSON.stringify(cwd)} into trustedFolders.`
@@ -171,7 +172,7 @@ async function manifestIn(folder: string, file: string): Promise<{ tools?: strin
 /** A folder of the package, links followed; `undefined` if it is none, or lies elsewhere. */
 async function folderIn(root: string, path: string): Promise<string | undefined> {
   const real = await realpath(join(root, path)).catch(() => undefined)
-  return real !== undefined && isInside(real, root) && (await isFolder(real)) ? real : undefined
+  return real !== undefined && contains(root, real) && (await isFolder(real)) ? real : undefined
 }
 
 async function toolsIn(
@@ -180,7 +181,7 @@ async function toolsIn(
 ): Promise<{ readonly tools: readonly Tool[]; readonly problems: readonly string[] }> {
   const file = join(root, path)
   const real = await realpath(file).catch(() => undefined)
-  if (real === undefined || !isInside(real, root)) {
+  if (real === undefined || !contains(root, real)) {
     return { tools: [], problems: [`${file}: expected a module in the package, got none.`] }
   }
   const exported = await exportOf(file)

@@ -1,8 +1,11 @@
 import type { BigIntStats, Stats } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { dirname, join, parse, relative, resolve, sep } from 'node:path'
-import { checkPath, destination, type FileReach, isInside, type Place } from '../../tools/files/confined-folder.ts'
+import { checkPath, type FileReach, type Place } from '../../tools/files/confined-folder.ts'
+import { contains, leadsTo } from '../../tools/files/leads-to.ts'
+import { absolute } from '../../rules/policy/paths.ts'
 import { isFileSystemError, Refusal } from '../../tools/files/refusal.ts'
+import { pathStyle } from '../policy/real-paths.ts'
 import type { ToolSettings } from './settings.ts'
 
 /** Where a path leads, whether or not something is there. */
@@ -32,7 +35,7 @@ export class WholeDisk implements FileReach {
 
   async find(path: string): Promise<Place> {
     this.#cwd = await realpath(this.#settings.cwd)
-    const realPath = await destination(this.absolute(path))
+    const realPath = await leadsTo(this.absolute(path))
     const stats = await stat(realPath)
     const root = await this.#rootOf(stats.isDirectory() ? realPath : dirname(realPath))
     return { root, realPath, path: slashed(relative(root, realPath)), stats }
@@ -40,7 +43,7 @@ export class WholeDisk implements FileReach {
 
   /** Like `find`, for what may not be there yet. */
   async locate(path: string): Promise<Destination> {
-    const realPath = await destination(this.absolute(path))
+    const realPath = await leadsTo(this.absolute(path))
     const stats = await stat(realPath).catch((error: unknown) => {
       if (isFileSystemError(error) && error.code === 'ENOENT') return undefined
       throw error
@@ -51,13 +54,12 @@ export class WholeDisk implements FileReach {
   /** A path as it is written, made absolute; links in it are not resolved. */
   absolute(path: string): string {
     checkPath(path)
-    const { cwd, home } = this.#settings
-    return path === '~' || /^~[/\\]/.test(path) ? join(home, path.slice(1)) : resolve(cwd, path)
+    return resolve(absolute(path, { ...this.#settings, pathStyle }))
   }
 
   shown(root: string, path: string): string {
     const end = join(root, path)
-    const way = slashed(isInside(this.#cwd, end) ? relative(this.#cwd, end) : end)
+    const way = slashed(contains(this.#cwd, end) ? relative(this.#cwd, end) : end)
     return path.endsWith('/') && !way.endsWith('/') ? `${way}/` : way
   }
 
@@ -68,7 +70,7 @@ export class WholeDisk implements FileReach {
   /** Where ignore files begin to count: the repository that a folder is in, else the working folder, else the folder. */
   async #rootOf(folder: string): Promise<string> {
     const repository = await repositoryOf(folder)
-    return repository ?? (isInside(this.#cwd, folder) ? this.#cwd : folder)
+    return repository ?? (contains(this.#cwd, folder) ? this.#cwd : folder)
   }
 }
 

@@ -1,6 +1,7 @@
 import { type BigIntStats, constants, type Stats } from 'node:fs'
 import { type FileHandle, open, readlink, realpath, stat } from 'node:fs/promises'
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { relative, resolve, sep } from 'node:path'
+import { contains, leadsTo } from './leads-to.ts'
 import { isFileSystemError, Refusal } from './refusal.ts'
 
 /** An existing file or folder within reach. */
@@ -28,9 +29,6 @@ export interface FileReach {
   noteRead?(realPath: string, stats: BigIntStats): void
 }
 
-/** The limit of operating systems. */
-const maxLinks = 40
-
 /** In characters: the limit of operating systems. */
 const maxPathChars = 4_096
 
@@ -54,8 +52,8 @@ export class ConfinedFolder implements FileReach {
   async find(path: string): Promise<Place> {
     checkPath(path)
     const root = await this.#root()
-    const end = await destination(resolve(root, path))
-    if (!isInside(root, end)) throw Refusal.of(path, 'is outside the folder.')
+    const end = await leadsTo(resolve(root, path))
+    if (!contains(root, end)) throw Refusal.of(path, 'is outside the folder.')
     return { root, realPath: end, path: relative(root, end).replaceAll(sep, '/'), stats: await stat(end) }
   }
 
@@ -79,31 +77,6 @@ export function checkPath(path: string): void {
   if (path.length > maxPathChars) throw Refusal.of(path, 'is too long for a path.')
 }
 
-/** `realpath` that also resolves missing or forbidden paths. */
-export async function destination(path: string): Promise<string> {
-  let linksLeft = maxLinks
-
-  async function follow(way: string): Promise<string> {
-    try {
-      return await realpath(way)
-    } catch (error) {
-      if (!isFileSystemError(error) || dirname(way) === way) throw error
-    }
-    const place = join(await follow(dirname(way)), basename(way))
-    if (linksLeft-- <= 0) return place
-    const target = await readlink(place).catch(() => undefined)
-    return target === undefined ? place : follow(resolve(dirname(place), target))
-  }
-
-  return follow(path)
-}
-
-/** Is an absolute path the folder or inside it? */
-export function isInside(root: string, path: string): boolean {
-  const way = relative(root, path)
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
-}
-
 export interface Opened {
   readonly handle: FileHandle
   /** Relative to the confined folder, with `/`. */
@@ -125,7 +98,7 @@ export async function openInside(root: string, realPath: string): Promise<Opened
   const handle = await open(realPath, flags)
   try {
     const end = await placeOf(handle, realPath)
-    if (end === undefined || !isInside(root, end)) throw Refusal.of(relative(root, realPath), 'is outside the folder.')
+    if (end === undefined || !contains(root, end)) throw Refusal.of(relative(root, realPath), 'is outside the folder.')
     return { handle, path: relative(root, end).replaceAll(sep, '/') }
   } catch (error) {
     await handle.close()

@@ -26,8 +26,8 @@ async function waitingForCommand(replies: readonly ScriptedReply[]) {
   }
   const made = chatting([first, ...replies], {
     ...{ cwd: folder, tools: builtinTools({ cwd: folder, tools: ['core'] }) },
-    approve: () => true,
-    // So that one call waits for the other.
+    // Runs unasked, and takes the one slot: so the other call waits for it.
+    policy: { permissions: { bash: 'allow' } },
     host: { clock: realClock, maxInFlight: 1 },
   })
   return { ...made, folder }

@@ -1,10 +1,10 @@
-import { chmod, stat } from 'node:fs/promises'
+import { chmod, stat, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readRuntimeConfig } from '../../../src/runtime/config/read-runtime-config.ts'
 import { agentConfigOf, policyConfigOf, type RuntimeConfig } from '../../../src/runtime/config/runtime-config.ts'
 import { EntiaError } from '../../../src/world/entia-error.ts'
-import { tempFolder } from '../../tools/temp-folder.ts'
+import { addFiles, tempFolder } from '../../tools/temp-folder.ts'
 
 /** The user's own file and the project's: a text, or a value. */
 interface Files {
@@ -220,6 +220,43 @@ describe("a project's file in a folder that is not trusted", () => {
       subagents: { exposeOverMcp: false, mcpSpendCapUsd: 1 },
     }
     expect(await counted(project, { allowedPaths: ['~/work'] })).toMatchObject({ config: project, ignored: [] })
+  })
+
+  it('cannot widen lists of paths by links: before .., to what is not there yet, or as they are', async () => {
+    const parent = await tempFolder({
+      'config/config.json': JSON.stringify({ allowedPaths: ['~/work'], codePaths: ['~/work'] }),
+      'home/work/app/.entia/config.json': '',
+      'elsewhere/deep/file': '',
+    })
+    const cwd = join(parent, 'home/work/app')
+    await symlink(join(parent, 'elsewhere/deep'), join(cwd, 'l'))
+    await symlink('../../../elsewhere/later', join(cwd, 'later'))
+    const keptOf = async (path: string) => {
+      await addFiles(cwd, { '.entia/config.json': JSON.stringify({ allowedPaths: [path], codePaths: [path] }) })
+      const folders = { config: join(parent, 'config') }
+      const { config } = await readRuntimeConfig({ cwd, folders, home: join(parent, 'home') })
+      return [config.allowedPaths, config.codePaths].map((list) => list?.includes(path))
+    }
+    for (const path of ['l', 'l/..', 'l/../..', './l/../x', 'later', 'later/..', `${cwd}/l/..`, '~/work/app/l/..'])
+      expect(await keptOf(path), path).toEqual([false, false])
+    for (const path of ['.', 'src', 'src/../x', 'none/..', '~/work'])
+      expect(await keptOf(path), path).toEqual([true, true])
+  })
+
+  it('is not trusted by a name that leads to two places', async () => {
+    const parent = await tempFolder({
+      'app/.entia/config.json': JSON.stringify({ permissions: { bash: 'allow' } }),
+      'elsewhere/deep/file': '',
+      'elsewhere/.entia/config.json': JSON.stringify({ permissions: { bash: 'allow' } }),
+    })
+    await symlink(join(parent, 'elsewhere/deep'), join(parent, 'app/l'))
+    await addFiles(parent, { 'config/config.json': JSON.stringify({ trustedFolders: [`${parent}/app/l/..`] }) })
+    for (const folder of ['app', 'elsewhere', 'app/l/..']) {
+      const { config } = await readRuntimeConfig({
+        ...{ cwd: `${parent}/${folder}`, folders: { config: join(parent, 'config') }, home: parent },
+      })
+      expect(config.permissions, folder).toBeUndefined()
+    }
   })
 
   it('only adds to the lists of denied and personal paths and of dangerous tools', async () => {

@@ -70,6 +70,14 @@ describe('a call whose paths are looked up on the disk', () => {
       )
   })
 
+  it('is judged by where it leads though the working folder and a word make a long path', async () => {
+    const cwd = join(home, 'projects/app', 'x'.repeat(200))
+    await mkdir(cwd)
+    await symlink(join(home, '.ssh'), join(cwd, 'k'))
+    const call = callOf('bash', `cat ${'./'.repeat(1_990)}k/x`, { cwd })
+    expect((await judged(call)).reason).toMatch(/^credential path: /)
+  })
+
   it('is judged though its path can be none', async () => {
     for (const path of ['x'.repeat(10_000), 'a\0b', '', '/', '../'.repeat(3_000), 'a/'.repeat(5_000)])
       expect((await judged(callOf('read_file', path))).approval).toBe('allow')

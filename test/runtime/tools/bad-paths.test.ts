@@ -1,8 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { stat, truncate } from 'node:fs/promises'
-import { join } from 'node:path'
+import { stat, symlink, truncate } from 'node:fs/promises'
+import { join, normalize } from 'node:path'
 import type { Json } from 'entia'
+import { FileTimes } from 'entia/runtime'
 import { describe, expect, it } from 'vitest'
+import { absolute } from '../../../src/rules/policy/paths.ts'
+import { RealPaths } from '../../../src/runtime/policy/real-paths.ts'
+import { WholeDisk } from '../../../src/runtime/tools/whole-disk.ts'
 import { tempFolder } from '../../tools/temp-folder.ts'
 import { toolsIn } from './tools-in.ts'
 
@@ -57,5 +61,33 @@ describe('each tool that takes a path', () => {
   it('refuses a file below a folder in which nothing can be made, and does not try for ever', async () => {
     const call = toolsIn(await tempFolder())
     expect(await call('write_file', { path: '/proc/none/below/a.txt', content: 'x' })).toMatch(/^Error: \/proc\/none/)
+  })
+})
+
+describe('what a tool opens', () => {
+  it('is what a policy judges, however the path is written', async () => {
+    const home = await tempFolder({ 'app/sub/a': '', 'other/b': '', '.ssh/config': '' })
+    const cwd = join(home, 'app')
+    await symlink(join(home, 'other'), join(cwd, 'l'))
+    const disk = new WholeDisk({ cwd, home, fileTimes: new FileTimes() })
+    for (const path of [
+      ...['a', '.', '~', '~/', '~/.ssh/config', '~//x', '~ada/x', '~+/x', ' ~/x', '~\\x', '~\\x/../.ssh/config'],
+      ...[
+        'l/..',
+        'l/../.ssh/config',
+        './/sub/',
+        'sub/../../.ssh',
+        '/..',
+        '//etc',
+        'SUB/A',
+        'none/../l/b',
+        '\\..\\x',
+        '%2e%2e',
+      ],
+    ]) {
+      const whole = absolute(path, { home, cwd })
+      const judged = [normalize(whole).replace(/(.)\/$/, '$1'), ...(await new RealPaths().leadsTo(whole))]
+      expect(judged, path).toContain((await disk.locate(path)).realPath)
+    }
   })
 })

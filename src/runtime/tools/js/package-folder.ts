@@ -1,6 +1,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises'
-import { dirname, join, sep } from 'node:path'
+import { dirname, join } from 'node:path'
 import { z } from 'zod'
+import { contains } from '../../../tools/files/leads-to.ts'
 
 const names = () => z.record(z.string(), z.string()).catch({})
 const text = () => z.string().optional().catch(undefined)
@@ -67,7 +68,7 @@ export async function nearestManifest(
 export async function readInside(folder: string, path: string, maxBytes = maxFileBytes): Promise<string | undefined> {
   try {
     const real = await realpath(path)
-    if (!real.startsWith(folder.endsWith(sep) ? folder : folder + sep)) return undefined
+    if (!contains(folder, real)) return undefined
     const { size } = await stat(real)
     const isRegular = (await stat(real)).isFile()
     return isRegular && size <= maxBytes ? await readFile(real, 'utf8') : undefined
