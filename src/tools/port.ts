@@ -1,4 +1,5 @@
-import type { Entity } from '../world/component.ts'
+import type { Policy } from '../../components/agent/policy.ts'
+import type { DataOf, Entity } from '../world/component.ts'
 import type { Json } from '../world/json.ts'
 import type { FileFact } from '../protocol/file-fact.ts'
 import type { FileBlock, TextBlock } from '../protocol/message.ts'
@@ -27,6 +28,11 @@ export interface ToolContext {
    * they read. Absent: there is no policy, or no path.
    */
   readonly places?: Readonly<Record<string, readonly string[]>> | undefined
+  /**
+   * What the calls of the agent are judged by. A call is judged by the folder that it names, so a tool that goes through one leaves
+   * out what the policy closes below it. Absent: there is no policy.
+   */
+  readonly policy?: DataOf<() => typeof Policy.schema> | undefined
   /**
    * For a tool that runs programs: the files that the agent has results of, as they were then, so that its output can say which
    * have changed. Empty for other tools. Absent: the agent has no `Retrieval`.

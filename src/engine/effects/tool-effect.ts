@@ -1,6 +1,6 @@
 import { ToolCall } from '../../../components/agent/tool-call.ts'
 import { Workspace } from '../../../components/agent/handle.ts'
-import { Judgement } from '../../../components/agent/policy.ts'
+import { Judgement, Policy } from '../../../components/agent/policy.ts'
 import { Retrieval } from '../../../components/agent/workspace-entry.ts'
 import { OwnedBy } from '../../../components/effects/effect.ts'
 import type { FileFact } from '../../protocol/file-fact.ts'
@@ -21,6 +21,7 @@ export function toolEffect(find: (name: string) => Tool | undefined): EffectKind
       const { name, arguments: input } = world.read(effect, ToolCall)
       const hasWorkspace = world.has(agent, Workspace)
       const places = world.get(effect, Judgement)?.places
+      const policy = world.get(agent, Policy)
       const known = world.has(agent, Retrieval) ? filesFor(world, agent, find(name)) : undefined
       return (context) => {
         const tool = find(name)
@@ -32,7 +33,7 @@ export function toolEffect(find: (name: string) => Tool | undefined): EffectKind
         const progress: ToolContext['progress'] = (message, fraction) =>
           context.emit({ type: 'tool-progressed', world: world.name, agent, effect, message, fraction })
         const handles = hasWorkspace ? new WorldHandles(world, agent, context) : undefined
-        const given = { handles, knownFiles: known, places }
+        const given = { handles, knownFiles: known, places, policy }
         const toolContext = { agent, attempt, ...given, key, progress, signal, sleep, world: world.name }
         try {
           const output = tool.call(input, toolContext)

@@ -3,12 +3,25 @@ import { lstat, readlink } from 'node:fs/promises'
 import { dirname, normalize } from 'node:path'
 import type { PathStyle } from '../../protocol/policy.ts'
 import { isPattern } from '../../rules/policy/glob.ts'
-import { type Found, leadsTo } from '../../tools/files/leads-to.ts'
+import { closedBy, ClosedPlaces } from '../../rules/policy/closed-places.ts'
+import { type Found, leadsTo, placesOf } from '../../tools/files/leads-to.ts'
+import type { ToolContext } from '../../tools/port.ts'
 
 const styles: Readonly<Partial<Record<NodeJS.Platform, PathStyle>>> = { darwin: 'darwin', win32: 'win32' }
 
 /** How this system compares paths. */
 export const pathStyle = styles[process.platform] ?? 'posix'
+
+/** What a policy closes to calls that do not name it, as it lies on the disk; nothing without a policy. */
+export async function closedPlaces(policy: ToolContext['policy']): Promise<ClosedPlaces> {
+  if (policy === undefined) return new ClosedPlaces([], pathStyle)
+  const { config, configFolder } = policy
+  const places = closedBy({ ...policy, pathStyle }, config, configFolder).map(async ({ kind, path }) => {
+    const real = path.includes('\0') ? [] : await placesOf(path)
+    return real.map((one) => ({ kind, path: one }))
+  })
+  return new ClosedPlaces((await Promise.all(places)).flat(), pathStyle)
+}
 
 /** Longest path that is looked for on the disk: that of a shell body in a deep folder. What is longer opens nothing. */
 const maxPathChars = 32_768

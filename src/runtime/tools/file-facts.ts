@@ -2,9 +2,11 @@ import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { FileFact } from '../../protocol/file-fact.ts'
 import { pathArguments } from '../../rules/policy/call.ts'
+import { absolute } from '../../rules/policy/paths.ts'
 import { isChanged } from '../../rules/workspace/staleness.ts'
 import type { Tool, ToolOutput } from '../../tools/port.ts'
 import type { Json } from '../../world/json.ts'
+import { pathStyle } from '../policy/real-paths.ts'
 import type { ToolSettings } from './settings.ts'
 
 /**
@@ -25,7 +27,7 @@ export function withFileFacts(tool: Tool, { cwd, home }: Pick<ToolSettings, 'cwd
       if (knownFiles === undefined || (output.isError === true && !isProgram)) return output
       const files = isProgram
         ? await changed(knownFiles)
-        : await Promise.all(named(input).map((path) => factOf(wholePath(path, cwd, home))))
+        : await Promise.all(named(input).map((path) => factOf(resolve(absolute(path, { cwd, home, pathStyle })))))
       return files.length === 0 ? output : ({ ...output, files } satisfies ToolOutput)
     },
   }
@@ -39,11 +41,6 @@ async function changed(known: readonly FileFact[]): Promise<readonly FileFact[]>
     }),
   )
   return found.flat()
-}
-
-function wholePath(path: string, cwd: string, home: string): string {
-  if (path === '~') return home
-  return path.startsWith('~/') ? resolve(home, path.slice(2)) : resolve(cwd, path)
 }
 
 async function factOf(path: string): Promise<FileFact> {

@@ -5,7 +5,7 @@ import type { ThreadSearch } from './search-files.ts'
 import { WholeDisk } from './whole-disk.ts'
 
 /** The program of the thread that searches where there is no ripgrep. */
-const { request, cwd, home } = workerData as ThreadSearch
+const { request, cwd, home, policy } = workerData as ThreadSearch
 const disk = new WholeDisk({ cwd, home, fileTimes: new FileTimes() })
 const context = {
   signal: new AbortController().signal,
@@ -13,6 +13,7 @@ const context = {
   attempt: 1,
   agent: 0,
   world: '',
+  policy,
   progress: () => {},
   sleep: () => Promise.reject(new Error('A search does not sleep.')),
 }

@@ -1,7 +1,10 @@
-import { dirname } from 'node:path'
+import { lstat } from 'node:fs/promises'
+import { dirname, join, relative, sep } from 'node:path'
 import { cleanName } from '../../tools/files/clean-text.ts'
 import { openInside, type Place } from '../../tools/files/confined-folder.ts'
 import { isCredentialFile } from '../../rules/policy/credential-paths.ts'
+import type { ClosedPlaces } from '../../rules/policy/closed-places.ts'
+import { LeftOut } from '../../tools/files/left-out.ts'
 import { globTest } from '../../tools/files/glob.ts'
 import type { GrepRequest } from '../../tools/files/grep-lines.ts'
 import { Refusal } from '../../tools/files/refusal.ts'
@@ -33,6 +36,12 @@ export class RipgrepSearch {
   /** Of a file, by its path from where ripgrep runs. */
   #shown: (path: string) => string = (path) => path
   #fits: (path: string) => boolean = () => true
+  /** Where ripgrep runs. */
+  #folder = ''
+  #closed: ClosedPlaces | undefined
+  readonly #leftOut = new LeftOut()
+  /** Arguments that keep ripgrep from closed folders. */
+  readonly #excluded: string[] = []
   #isCut = false
   #problems = 0
 
@@ -55,12 +64,25 @@ export class RipgrepSearch {
     const base = this.#disk.shown(start.root, prefix)
     this.#shown = (path) => (base === '' || base.endsWith('/') ? base + path : `${base}/${path}`)
     const target = isFolder ? '.' : `./${start.realPath.slice(folder.length).replace(/^[/\\]/, '')}`
+    this.#folder = folder
+    if (isFolder) await this.#close(await this.#disk.closedBelow(folder, this.#context.policy))
     const credentials = isFolder ? await this.#credentialFiles(folder, start) : this.#credentialsAmong([target])
     if (credentials.length > maxCredentialFiles) throw new NoRipgrep('There are too many files with credentials.')
     if (!isFolder && credentials.length === 0 && (await isBinary(start)))
       throw Refusal.of(this.#request.path, 'is a binary file.')
     if (isFolder || credentials.length === 0) await this.#search(folder, target, start, credentials)
-    return this.#found.text(() => this.#notes(credentials.length))
+    this.#leftOut.add('credential', credentials.length)
+    return this.#found.text(() => this.#notes())
+  }
+
+  /** What is closed is not entered; where a `*` stands for many places, files are found among all, like those with credentials. */
+  async #close(closed: ClosedPlaces): Promise<void> {
+    this.#closed = closed
+    for (const { kind, path } of closed.places) {
+      if (path.includes('*') || (await lstat(path).catch(() => undefined)) === undefined) continue
+      this.#leftOut.add(kind)
+      this.#excluded.push(excluding(relative(this.#folder, path)))
+    }
   }
 
   async #credentialFiles(folder: string, start: Place): Promise<string[]> {
@@ -72,7 +94,11 @@ export class RipgrepSearch {
 
   #credentialsAmong(paths: readonly string[]): string[] {
     const bare = paths.map((path) => path.replace(/^\.\//, ''))
-    return bare.filter((path) => isCredentialFile(this.#shown(path)) && this.#fits(path))
+    return bare.filter((path) => this.#isCredential(path) && this.#fits(path))
+  }
+
+  #isCredential(path: string): boolean {
+    return isCredentialFile(this.#shown(path)) || this.#closed?.kindOf(join(this.#folder, path)) === 'credential'
   }
 
   async #search(folder: string, target: string, start: Place, credentials: readonly string[]): Promise<void> {
@@ -83,7 +109,7 @@ export class RipgrepSearch {
       ...(ignoreCase ? ['--ignore-case'] : []),
       `--context=${context}`,
       ...this.#which(start),
-      ...credentials.map((path) => `--glob=!/${path.replace(/[\\*?[\]{}!]/g, String.raw`\$&`)}`),
+      ...credentials.map(excluding),
       `--regexp=${pattern}`,
     ]
     const events = new Records('\n', (line) => this.#event(line))
@@ -105,6 +131,7 @@ export class RipgrepSearch {
       '--no-ignore-dot',
       '--no-ignore-global',
       '--no-ignore-exclude',
+      ...this.#excluded,
       ...(root === realPath ? ['--no-ignore-parent'] : []),
       ...ending,
     ]
@@ -116,7 +143,8 @@ export class RipgrepSearch {
     const path = decoded(data.path).replace(/^\.\//, '')
     if (type === 'begin') {
       // It may have been made after the files were listed.
-      const isWanted = this.#fits(path) && !isCredentialFile(this.#shown(path))
+      const isClosed = this.#isCredential(path) || this.#closed?.kindOf(join(this.#folder, path)) !== undefined
+      const isWanted = this.#fits(path) && !isClosed
       this.#found.begin(isWanted ? cleanName(this.#shown(path)) : undefined)
     } else if (type === 'end') this.#found.end(data.binary_offset !== null)
     else this.#found.line(data.line_number ?? 0, decoded(data.lines).replace(/\r?\n$/, ''), type === 'match')
@@ -148,7 +176,7 @@ export class RipgrepSearch {
     this.#problems += text.split('\n').filter((line) => line.startsWith('rg: ')).length
   }
 
-  #notes(credentialFiles: number): string[] {
+  #notes(): string[] {
     const all: string[] = []
     const { shown, total, longLines, isFull } = this.#found
     if (total === 0) all.push('no matches')
@@ -157,9 +185,13 @@ export class RipgrepSearch {
     if (this.#isCut) all.push(`stopped after ${maxSearchMs / 1_000} s; narrow path or glob`)
     if (longLines > 0) all.push(`${longLines} lines with matches left out: they are longer than 1 MB`)
     if (this.#problems > 0) all.push(`${this.#problems} files or folders could not be read`)
-    if (credentialFiles > 0) all.push(`${credentialFiles} credential files skipped`)
-    return all
+    return [...all, ...this.#leftOut.notes()]
   }
+}
+
+/** Leaves out a file or folder, by its path from where ripgrep runs. */
+function excluding(path: string): string {
+  return `--glob=!/${path.replaceAll(sep, '/').replace(/[\\*?[\]{}!]/g, String.raw`\$&`)}`
 }
 
 /** Ripgrep leaves binary files of a folder, and reads one that is named to its end, however large. */

@@ -28,6 +28,7 @@ export interface ThreadSearch {
   readonly request: GrepRequest
   readonly cwd: string
   readonly home: string
+  readonly policy: ToolContext['policy']
 }
 
 /** Most memory of a thread, in MB. */
@@ -36,12 +37,12 @@ const maxThreadMb = 256
 async function searchInThread(
   request: GrepRequest,
   { cwd, home }: ToolSettings,
-  { signal }: ToolContext,
+  { policy, signal }: ToolContext,
 ): Promise<string | ToolOutput> {
   signal.throwIfAborted()
   const { Worker } = await import('node:worker_threads')
   const { createRequire } = await import('node:module')
-  const workerData: ThreadSearch = { request, cwd, home }
+  const workerData: ThreadSearch = { request, cwd, home, policy }
   const worker = new Worker(createRequire(import.meta.url).resolve('#grep-thread'), {
     workerData,
     resourceLimits: { maxOldGenerationSizeMb: maxThreadMb },

@@ -5,7 +5,9 @@ import { checkPath, type FileReach, type Place } from '../../tools/files/confine
 import { contains, leadsTo } from '../../tools/files/leads-to.ts'
 import { absolute } from '../../rules/policy/paths.ts'
 import { isFileSystemError, Refusal } from '../../tools/files/refusal.ts'
-import { pathStyle } from '../policy/real-paths.ts'
+import type { ClosedPlaces } from '../../rules/policy/closed-places.ts'
+import type { ToolContext } from '../../tools/port.ts'
+import { closedPlaces, pathStyle } from '../policy/real-paths.ts'
 import type { ToolSettings } from './settings.ts'
 
 /** Where a path leads, whether or not something is there. */
@@ -60,7 +62,11 @@ export class WholeDisk implements FileReach {
   shown(root: string, path: string): string {
     const end = join(root, path)
     const way = slashed(contains(this.#cwd, end) ? relative(this.#cwd, end) : end)
-    return path.endsWith('/') && !way.endsWith('/') ? `${way}/` : way
+    return path.endsWith('/') && !way.endsWith('/') ? `${way || '.'}/` : way
+  }
+
+  async closedBelow(realPath: string, policy: ToolContext['policy']): Promise<ClosedPlaces> {
+    return (await closedPlaces(policy)).below(realPath)
   }
 
   noteRead(realPath: string, stats: BigIntStats): void {

@@ -1,6 +1,8 @@
 import { type BigIntStats, constants, type Stats } from 'node:fs'
 import { type FileHandle, open, readlink, realpath, stat } from 'node:fs/promises'
 import { relative, resolve, sep } from 'node:path'
+import type { ClosedPlaces } from '../../rules/policy/closed-places.ts'
+import type { ToolContext } from '../port.ts'
 import { contains, leadsTo } from './leads-to.ts'
 import { isFileSystemError, Refusal } from './refusal.ts'
 
@@ -25,6 +27,8 @@ export interface FileReach {
   find(path: string): Promise<Place>
   /** The path as a model reads it. */
   shown(root: string, path: string): string
+  /** What a policy closes below a place that a call names. Absent: nothing. */
+  closedBelow?(realPath: string, policy: ToolContext['policy']): Promise<ClosedPlaces>
   /** Records which version of a file a model has read. */
   noteRead?(realPath: string, stats: BigIntStats): void
 }

@@ -2,6 +2,8 @@ import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cleanName } from './clean-text.ts'
 import { isCredentialFile } from '../../rules/policy/credential-paths.ts'
+import type { ClosedPlaces } from '../../rules/policy/closed-places.ts'
+import { LeftOut } from './left-out.ts'
 import type { LineMatcher } from './line-matcher.ts'
 import { type FileReach, openInside } from './confined-folder.ts'
 import { isFileSystemError, Refusal } from './refusal.ts'
@@ -21,6 +23,8 @@ export interface SearchOptions {
   /** Lines before and after each match. */
   readonly context: number
   readonly reach: FileReach
+  /** Is not read. @default nothing */
+  readonly closed?: ClosedPlaces | undefined
   readonly signal: AbortSignal
 }
 
@@ -31,7 +35,7 @@ export class FileSearch {
   #readBytes = 0
   matches = 0
   files = 0
-  credentialFiles = 0
+  readonly leftOut = new LeftOut()
   /** Lines longer than `maxMatchedChars`. */
   longLines = 0
   /** Files that could not be read. */
@@ -47,7 +51,7 @@ export class FileSearch {
   async file(root: string, path: string): Promise<void> {
     const shown = this.#options.reach.shown(root, path)
     if (isCredentialFile(shown)) {
-      this.credentialFiles++
+      this.leftOut.add('credential')
       return
     }
     this.files++
@@ -65,13 +69,18 @@ export class FileSearch {
     try {
       const opened = await openInside(root, join(root, path))
       // Its folder may have been swapped meanwhile.
-      if (opened.path === path || !isCredentialFile(this.#options.reach.shown(root, opened.path))) return opened.handle
+      if (opened.path === path || !this.#isClosed(root, opened.path)) return opened.handle
       await opened.handle.close()
     } catch (error) {
       if (!isFileSystemError(error) && !(error instanceof Refusal)) throw error
     }
     this.unreadable++
     return undefined
+  }
+
+  #isClosed(root: string, path: string): boolean {
+    const { closed, reach } = this.#options
+    return isCredentialFile(reach.shown(root, path)) || closed?.kindOf(join(root, path)) !== undefined
   }
 
   async #search(handle: FileHandle, path: string): Promise<void> {

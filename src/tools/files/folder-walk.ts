@@ -2,6 +2,8 @@ import type { Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type FileReach, openInside, type Place } from './confined-folder.ts'
+import type { ClosedPlaces } from '../../rules/policy/closed-places.ts'
+import { LeftOut } from './left-out.ts'
 import { IgnoreRules } from './ignore-rules.ts'
 import { isFileSystemError, Refusal } from './refusal.ts'
 
@@ -15,6 +17,10 @@ export interface WalkOptions {
   readonly recursive: boolean
   /** Include names that begin with a dot. */
   readonly hidden: boolean
+  /** Is not listed, and not entered. @default nothing */
+  readonly closed?: ClosedPlaces | undefined
+  /** Counts that. @default a new one */
+  readonly leftOut?: LeftOut | undefined
   readonly signal: AbortSignal
 }
 
@@ -30,6 +36,8 @@ export class FolderWalk implements AsyncIterable<FolderEntry> {
   readonly #options: WalkOptions
   /** Folders that could not be read. */
   unreadable = 0
+  /** What is closed. */
+  readonly leftOut: LeftOut
   /** It ended at `maxEntries`. */
   isCut = false
 
@@ -37,6 +45,7 @@ export class FolderWalk implements AsyncIterable<FolderEntry> {
     this.#reach = reach
     this.#start = start
     this.#options = options
+    this.leftOut = options.leftOut ?? new LeftOut()
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<FolderEntry> {
@@ -77,6 +86,11 @@ export class FolderWalk implements AsyncIterable<FolderEntry> {
       if (!this.#options.hidden && item.name.startsWith('.')) continue
       const itemPath = path === '' ? item.name : `${path}/${item.name}`
       if (rules.leaveOut(item.isDirectory() ? `${itemPath}/` : itemPath)) continue
+      const kind = this.#options.closed?.kindOf(join(root, itemPath))
+      if (kind !== undefined) {
+        this.leftOut.add(kind)
+        continue
+      }
       entries.push(await this.#entry(item, root, itemPath))
     }
     return entries.sort((one, other) => (one.path < other.path ? -1 : 1))

@@ -28,13 +28,16 @@ async function grep(reach: FileReach, input: GrepRequest, context: ToolContext):
   const fits = input.glob === undefined ? () => true : globTest(input.glob)
   const start = await reach.find(input.path)
   const { limit, context: around } = input
-  const search = new FileSearch({ matcher, limit, context: around, reach, signal: context.signal })
+  const { policy, signal } = context
+  const closed = await reach.closedBelow?.(start.realPath, policy)
+  const search = new FileSearch({ matcher, limit, context: around, reach, closed, signal })
   if (!start.stats.isDirectory()) {
     if (!start.stats.isFile()) throw Refusal.of(input.path, 'is no regular file.')
     await search.file(start.root, start.path)
     return search.result.text(notes(search, undefined))
   }
-  const walk = new FolderWalk(reach, start, { recursive: true, hidden: true, signal: context.signal })
+  const { leftOut } = search
+  const walk = new FolderWalk(reach, start, { recursive: true, hidden: true, closed, leftOut, signal })
   const baseChars = start.path === '' ? 0 : start.path.length + 1
   let visited = 0
   for await (const { path, kind } of walk) {
@@ -57,6 +60,5 @@ function notes(search: FileSearch, walk: FolderWalk | undefined): string[] {
     all.push(`${search.longLines} lines searched only in their first ${maxMatchedChars} characters`)
   const unreadable = search.unreadable + (walk?.unreadable ?? 0)
   if (unreadable > 0) all.push(`${unreadable} files or folders could not be read`)
-  if (search.credentialFiles > 0) all.push(`${search.credentialFiles} credential files skipped`)
-  return all
+  return [...all, ...search.leftOut.notes()]
 }

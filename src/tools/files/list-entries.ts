@@ -30,7 +30,8 @@ async function list(reach: FileReach, input: ListRequest, context: ToolContext):
   const start = await reach.find(path)
   if (!start.stats.isDirectory()) throw Refusal.of(path, 'is a file; read_file shows it.')
   const baseChars = start.path === '' ? 0 : start.path.length + 1
-  const walk = new FolderWalk(reach, start, { recursive, hidden, signal: context.signal })
+  const closed = await reach.closedBelow?.(start.realPath, context.policy)
+  const walk = new FolderWalk(reach, start, { recursive, hidden, closed, signal: context.signal })
   const result = new ResultLines()
   let visited = 0
   let count = 0
@@ -46,5 +47,5 @@ async function list(reach: FileReach, input: ListRequest, context: ToolContext):
   if (walk.isCut) notes.push(`${result.count} of ${count} shown; only the first ${maxEntries} entries were looked at`)
   else if (result.count < count) notes.push(`${result.count} of ${count} shown`)
   if (walk.unreadable > 0) notes.push(`${walk.unreadable} folders could not be read`)
-  return result.text(notes)
+  return result.text([...notes, ...walk.leftOut.notes()])
 }

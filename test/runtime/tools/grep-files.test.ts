@@ -3,29 +3,42 @@ import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import type { Json } from 'entia'
+import type { PolicyConfig } from 'entia/runtime'
 import { tempFolder } from '../../tools/temp-folder.ts'
 import { toolsIn } from './tools-in.ts'
 
 type Grep = (
   files: Readonly<Record<string, string | Uint8Array>>,
   input: Readonly<Record<string, Json>>,
+  config?: PolicyConfig,
 ) => Promise<string[]>
 
-async function grepIn(folder: string, input: Readonly<Record<string, Json>>): Promise<string[]> {
-  return (await toolsIn(folder)('grep_files', input)).split('\n')
+async function grepIn(folder: string, input: Readonly<Record<string, Json>>, calls = toolsIn): Promise<string[]> {
+  return (await calls(folder)('grep_files', input)).split('\n')
 }
 
-const byRipgrep: Grep = async (files, input) => grepIn(await tempFolder(files), input)
+/** With the folder as the home folder and the working folder of a policy. */
+async function grepUnder(folder: string, input: Json, config: PolicyConfig = {}, calls = toolsIn): Promise<string[]> {
+  const policy = { channel: 'cli', cwd: folder, home: folder, configFolder: join(folder, 'own'), config } as const
+  return (await calls(folder, { home: folder })('grep_files', input, { policy })).split('\n')
+}
+
+const byRipgrep: Grep = async (files, input, config) => {
+  const folder = await tempFolder(files)
+  return config === undefined ? grepIn(folder, input) : grepUnder(folder, input, config)
+}
 
 /** Both packages and programs are missing. */
-const byThread: Grep = async (files, input) => {
+const byThread: Grep = async (files, input, config) => {
   vi.doMock('@vscode/ripgrep', () => Promise.reject(new Error('not installed')))
   vi.resetModules()
   vi.stubEnv('PATH', '/nowhere')
   try {
     const folder = await tempFolder(files)
     const { toolsIn: freshToolsIn } = await import('./tools-in.ts')
-    return (await freshToolsIn(folder)('grep_files', input)).split('\n')
+    return await (config === undefined
+      ? grepIn(folder, input, freshToolsIn)
+      : grepUnder(folder, input, config, freshToolsIn))
   } finally {
     vi.unstubAllEnvs()
     vi.doUnmock('@vscode/ripgrep')
@@ -72,6 +85,35 @@ describe.each([
     ])
     expect(await grep(files, { pattern: 'needle', glob: '*.log' })).toEqual(['keep.log:1: needle'])
     expect(await grep(files, { pattern: 'needle', path: 'dist' })).toEqual(['dist/a.ts:1: needle'])
+  })
+
+  const closed = {
+    'Documents/diary.txt': 'needle',
+    'app/[secret]/deep/plan.txt': 'needle',
+    'app/plan.txt': 'needle',
+    'own/config.json': 'needle',
+    '.ssh/known_hosts': 'needle',
+    'other.txt': 'needle',
+  }
+
+  it('leaves out what a policy closes below, and says how much', async () => {
+    const config = { deniedPaths: ['~/app/[secret]', '~/app/plan.txt', '~/nothing'] }
+    const skipped = ['[2 credential files skipped]', '[2 denied paths skipped]', '[1 personal paths skipped]']
+    expect(await grep(closed, { pattern: 'needle', path: '~' }, config)).toEqual(['other.txt:1: needle', ...skipped])
+    expect(await grep(closed, { pattern: 'needle', path: 'app', glob: '**/*.txt' }, config)).toEqual([
+      '[no matches]',
+      '[2 denied paths skipped]',
+    ])
+  })
+
+  it('searches a personal folder that a call names, and was judged by', async () => {
+    const config = { personalPaths: ['~/Documents', '~/Documents/deep'], deniedPaths: ['~/Documents/never'] }
+    const files = { ...closed, 'Documents/deep/a': 'needle', 'Documents/never/b': 'needle' }
+    expect(await grep(files, { pattern: 'needle', path: 'Documents' }, config)).toEqual([
+      'Documents/deep/a:1: needle',
+      'Documents/diary.txt:1: needle',
+      '[1 denied paths skipped]',
+    ])
   })
 
   it('does not show a match in a .env that is not ignored, and says that it skipped one file', async () => {
@@ -142,6 +184,17 @@ describe('grep_files', () => {
     const app = join(folder, 'app')
     expect(await grepIn(app, { pattern: 'needle' })).toEqual(['b.txt:1: needle'])
     expect(await toolsIn(app)('list_files', { recursive: true })).toBe('b.txt')
+  })
+
+  it('leaves out closed places by where they really lie', async () => {
+    const folder = await tempFolder({ 'vault/keys/a': 'needle', 'vault/mine/b': 'needle', 'vault/c': 'needle' })
+    await symlink('vault/keys', join(folder, '.ssh'))
+    await symlink('vault/mine', join(folder, 'mine'))
+    expect(await grepUnder(folder, { pattern: 'needle' }, { deniedPaths: ['~/mine'] })).toEqual([
+      'vault/c:1: needle',
+      '[1 credential files skipped]',
+      '[1 denied paths skipped]',
+    ])
   })
 
   it('does not open a credential file through a link, and passes by pipes', async () => {
