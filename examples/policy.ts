@@ -16,7 +16,7 @@ await writeFile(join(home, 'Documents/diary.txt'), 'Dear diary …\n')
 const bash = (command: string) => ({ name: 'bash', arguments: { command } })
 const steps = [
   [{ name: 'read_file', arguments: { path: 'notes.txt' } }],
-  [bash('git status'), bash('git status --short'), bash('git status; rm notes.txt')],
+  [bash('git status'), bash('git status notes.txt'), bash('git status; rm notes.txt')],
   [bash('cat ~/.s"sh"/id_rsa')],
   [{ name: 'write_file', arguments: { path: 'keys/new.txt', content: '' } }],
   [{ name: 'read_file', arguments: { path: '~/Documents/diary.txt' } }],

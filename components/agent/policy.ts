@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { channels, JudgedFields, PolicyConfig, PolicyMarks } from '../../src/protocol/policy.ts'
-import { defineComponent, defineTag } from '../../src/world/component.ts'
+import { channels, JudgedFields, PolicyConfig, PolicyMarks, reaches } from '../../src/protocol/policy.ts'
+import { type DataOf, defineComponent, defineTag } from '../../src/world/component.ts'
 import { entity } from '../../src/protocol/values.ts'
+import { lazily } from '../../src/world/lazily.ts'
 
 /**
  * The calls of an agent that has it are judged before they run, and so are those of its sessions and subtasks. An agent
@@ -23,6 +24,17 @@ export const Policy = defineComponent('Policy', () =>
 /** Plan mode is on: the agent may read, and is denied what changes anything. Its children inherit it at their start. */
 export const PlanMode = defineTag('PlanMode')
 
+const Remembered = lazily(() =>
+  z.strictObject({
+    tool: z.string(),
+    command: z.string().optional(),
+    /** Where calls may reach that it covers. @default `['project']` */
+    reach: z.array(z.enum(reaches)).readonly().optional(),
+  }),
+)
+/** An approval that counts for later calls. */
+export type Remembered = DataOf<typeof Remembered>
+
 /** What a policy keeps of an agent over its calls. */
 export const PolicyState = defineComponent('PolicyState', () =>
   z.strictObject({
@@ -31,7 +43,7 @@ export const PolicyState = defineComponent('PolicyState', () =>
     /** Never taken back. */
     ...PolicyMarks().shape,
     /** Approvals that count for later calls: of a tool, or of commands of it that begin so. */
-    remembered: z.array(z.strictObject({ tool: z.string(), command: z.string().optional() })).optional(),
+    remembered: z.array(Remembered()).optional(),
   }),
 )
 
@@ -45,6 +57,10 @@ export const Judgement = defineComponent('Judgement', () =>
     onlyAPerson: z.boolean(),
     /** Where its path arguments led on the disk, by their absolute paths; absent: it has none. */
     places: z.record(z.string(), z.array(z.string()).readonly()).optional(),
+    /** Where what it touches lies. */
+    reach: z.array(z.enum(reaches)).readonly().optional(),
+    /** Where all lies that the words of its command name. */
+    commandReach: z.array(z.enum(reaches)).readonly().optional(),
     requestedAtMs: z.number(),
     urls: z.array(z.string()).readonly(),
   }),

@@ -83,8 +83,10 @@ export interface StandardEvents {
     readonly paths?: readonly string[] | undefined
     /** The answer may say `remember`. */
     readonly mayRemember?: boolean | undefined
-    /** The beginning of the command that `remember: 'command'` covers. */
+    /** The command that `remember: 'command'` covers, with plain operands behind it. */
     readonly commandStart?: string | undefined
+    /** Where path arguments lead that are links: absolute, by the paths as given. */
+    readonly leadsTo?: Readonly<Record<string, string>> | undefined
   }
   'approval-answered': {
     readonly agent: Entity

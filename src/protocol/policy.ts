@@ -67,8 +67,15 @@ export const PolicyMarks = lazily(() =>
 )
 export type PolicyMarks = DataOf<typeof PolicyMarks>
 
-/** What an approval may be remembered for: all later calls of the tool, or those whose command begins alike. */
+/** What an approval may be remembered for: later calls of the tool, or those whose command begins alike. */
 export const remembering = ['session', 'command'] as const
+
+/**
+ * Where what a call touches lies: in the working folder, in other folders of code, among temporary files, elsewhere. An answer that
+ * is remembered counts for calls that reach no further than the call that it was given for.
+ */
+export const reaches = ['project', 'code', 'temporary', 'other'] as const
+export type Reach = (typeof reaches)[number]
 
 /** What a person is shown of a call that a policy asks about. */
 export const JudgedFields = lazily(() => ({
@@ -79,11 +86,20 @@ export const JudgedFields = lazily(() => ({
   paths: z.array(z.string()).readonly(),
   /** An answer may be remembered. */
   mayRemember: z.boolean(),
-  /** The beginning of the command that `remember: 'command'` covers. Absent: the body is no single simple command. */
+  /** The command that `remember: 'command'` covers, with plain operands behind it. Absent: it covers none. */
   commandStart: z.string().optional(),
+  /** Where path arguments lead that are links, or lie behind one: absolute, by the paths as given. */
+  leadsTo: z.record(z.string(), z.string()).optional(),
 }))
 
 const Judged = lazily(() => z.object(JudgedFields()).partial())
 
 /** What a person is shown of a call, where a policy has judged it. */
 export type Judged = DataOf<typeof Judged>
+
+/** Those fields alone, without the optional ones that are absent. */
+export function judgedFieldsOf<Fields extends Judged>(judged: Fields): Pick<Fields, keyof Judged> {
+  const { commandStart, dataClass, decision, leadsTo, mayRemember, operation } = judged
+  const fields = { dataClass, decision, mayRemember, operation, paths: judged.paths }
+  return { ...fields, ...(commandStart !== undefined && { commandStart }), ...(leadsTo !== undefined && { leadsTo }) }
+}

@@ -5,6 +5,8 @@ import { ApprovalsDenied } from '../../components/context/holder.ts'
 import { Effect, Outcome, OwnedBy, Pending } from '../../components/effects/effect.ts'
 import { Permissions } from '../../components/agent/tool-registry.ts'
 import type { ToolDeclaration } from '../../src/protocol/tool-declaration.ts'
+import { judgedFieldsOf } from '../../src/protocol/policy.ts'
+import { covers } from '../../src/rules/policy/remembered.ts'
 import type { Entity } from '../../src/world/component.ts'
 import { sha256 } from '../../src/world/sha256.ts'
 import type { World } from '../../src/world/world.ts'
@@ -55,10 +57,8 @@ function ask(world: World, agent: Entity, call: Entity, declaration: ToolDeclara
 function shownOf(world: World, call: Entity) {
   const judged = world.get(call, Judgement)
   if (judged === undefined) return {}
-  const { commandStart, dataClass, decision, mayRemember, operation, paths } = judged
-  const start = commandStart === undefined ? {} : { commandStart }
   const { callId } = world.read(call, ToolCall)
-  return { callId, dataClass, decision, mayRemember, operation, paths, ...start }
+  return { callId, ...judgedFieldsOf(judged) }
 }
 
 /**
@@ -163,11 +163,12 @@ function answerOf(world: World, approval: Entity): GivenAnswer {
 function noteRemembered(world: World, agent: Entity, call: Entity, remember: 'session' | 'command'): void {
   const judged = world.get(call, Judgement)
   if (judged?.mayRemember !== true || judged.onlyAPerson) return
-  const { commandStart: command } = judged
+  const { commandReach = [], commandStart: command, reach = [] } = judged
   if (remember === 'command' && command === undefined) return
   const { name: tool } = world.read(call, ToolCall)
   const { remembered = [], ...state } = world.get(agent, PolicyState) ?? { calls: judged.number }
-  const noted = remember === 'command' ? { tool, command } : { tool }
+  const noted =
+    remember === 'command' ? { tool, command, reach: [...new Set([...reach, ...commandReach])] } : { tool, reach }
   world.set(agent, PolicyState, { ...state, remembered: [...remembered, noted] })
 }
 
@@ -176,10 +177,7 @@ function isRemembered(world: World, agent: Entity, call: Entity): boolean {
   const judged = world.get(call, Judgement)
   if (judged?.mayRemember !== true || judged.onlyAPerson) return false
   const { name } = world.read(call, ToolCall)
-  const remembered = world.get(agent, PolicyState)?.remembered ?? []
-  return remembered.some(
-    ({ command, tool }) => tool === name && (command === undefined || command === judged.commandStart),
-  )
+  return covers(world.get(agent, PolicyState)?.remembered ?? [], { ...judged, tool: name })
 }
 
 /** Runs a call that an earlier answer covers, unless it has changed. */

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../index.ts'
 import { exitPlanModeDeclaration } from '../../rules/policy/plan-mode.ts'
+import { linkedPlaces } from '../../runtime/policy/linked-places.ts'
 import { proposedChange } from '../../runtime/tools/proposed-change.ts'
 import type { Look, Style } from './look.ts'
 import type { Line } from './markdown.ts'
@@ -13,8 +14,10 @@ export interface AskedCall {
   readonly operation?: string | undefined
   /** An answer may cover later calls of this tool. */
   readonly mayRemember?: boolean | undefined
-  /** The beginning of a command that an answer may cover. */
+  /** The command that an answer may cover, with operands behind it. */
   readonly commandStart?: string | undefined
+  /** Where paths led that are links, when the call was judged. */
+  readonly leadsTo?: Readonly<Record<string, string>> | undefined
   /** The subagent that calls. */
   readonly by?: string | undefined
 }
@@ -85,7 +88,13 @@ interface BodyRow {
   readonly style?: Style
 }
 
-async function bodyOf({ tool, arguments: input }: AskedCall, cwd: string): Promise<readonly BodyRow[]> {
+async function bodyOf(call: AskedCall, cwd: string): Promise<readonly BodyRow[]> {
+  const leadsTo = { ...(await linkedPlaces(call.arguments, cwd)), ...call.leadsTo }
+  const links = Object.entries(leadsTo).map(([path, target]) => `${visibleText(path)} leads to ${visibleText(target)}`)
+  return [...links.map((text): BodyRow => ({ text, style: 'bold' })), ...(await ownRows(call, cwd))]
+}
+
+async function ownRows({ tool, arguments: input }: AskedCall, cwd: string): Promise<readonly BodyRow[]> {
   const change = await proposedChange(tool, input, cwd)
   if (change !== undefined) {
     const note = change.note === undefined ? [] : [{ text: `(${change.note})` }]

@@ -149,8 +149,9 @@ function permissionsText({ agent, world }: ChatSession): string {
   const rows = [
     ...Object.entries(own).map(([tool, permission]) => `${tool}: ${permission}`),
     ...remembered.map(
-      ({ tool, command }) =>
-        `${tool}: allow${command === undefined ? '' : `, commands that begin ${JSON.stringify(command)}`}, by your answer`,
+      ({ tool, command, reach = ['project'] }) =>
+        `${tool}: allow${command === undefined ? '' : ` ${JSON.stringify(command)} and operands behind it`}` +
+        `${reach.length === 0 ? '' : `, in: ${reach.join(', ')}`}, by your answer`,
     ),
   ]
   const dangerous = dangerousTools === undefined ? 'Tools that write or run' : dangerousTools.join(', ')

@@ -123,14 +123,16 @@ export class ReactionApprovals {
   }
 }
 
-function questionText({ arguments: given, tool }: ApprovalCall, { reason }: Decision): string {
+function questionText({ arguments: given, leadsTo = {}, tool }: ApprovalCall, { reason }: Decision): string {
   const hint = callHint(tool, given)
   // A hint may be cut; all that is approved is shown.
   const values = Object.entries(given).filter(([, value]) => value !== hint)
   const shown = values.map(([name, value]) => `${name}: ${valueText(value)}`)
+  const links = Object.entries(leadsTo).map(([path, target]) => `${cleanText(path)} leads to ${cleanText(target)}`)
   return [
     `May this run? [${tool}]${hint === '' ? '' : ` ${hint}`}`,
     ...shown,
+    ...links,
     `Reason: ${cleanText(reason)}`,
     `React with 👍 to allow it, or 👎 to decline, within ${reactionMs / 1_000} s.`,
   ].join('\n')

@@ -1,5 +1,5 @@
 import { bodyOf, pathArguments, policyDefaults } from './call.ts'
-import type { DataClass, PolicyConfig } from '../../protocol/policy.ts'
+import type { DataClass, PolicyConfig, Reach } from '../../protocol/policy.ts'
 import type { PolicyCall } from './call.ts'
 import {
   credentialFolders,
@@ -11,6 +11,7 @@ import {
 } from './credential-paths.ts'
 import { isPattern } from './glob.ts'
 import { absolute, liesIn, segmentsOf } from './paths.ts'
+import { type ReachBase, reachOf } from './reach.ts'
 
 type Segments = readonly string[]
 
@@ -20,6 +21,8 @@ export interface TouchedPath {
   readonly leadsTo: readonly Segments[]
   /** It is a shell word that means all below a folder, not the folder alone. */
   readonly meansAllBelow?: boolean
+  /** It is a shell word whose command writes, moves or removes what it names. */
+  readonly isWritten?: boolean
 }
 
 /** A folder of a list: as the config has it, as written and as it really lies. */
@@ -43,10 +46,11 @@ export class PlacesOfCall {
     this.given = pathArguments(call)
     this.#arguments = this.given.map((given) => ({ given, leadsTo: this.#leadsTo(absolute(given, call)) }))
     const words = call.facts?.shell?.words ?? []
-    this.#words = words.map(({ text, paths, meansAllBelow }) => ({
+    this.#words = words.map(({ text, paths, meansAllBelow, isWritten = false }) => ({
       given: text,
       leadsTo: paths.flatMap((path) => this.#leadsTo(path)),
       meansAllBelow,
+      isWritten,
     }))
     this.#cwd = this.#leadsTo(call.cwd)
   }
@@ -80,6 +84,56 @@ export class PlacesOfCall {
     const personal = this.#personal()
     const isPersonal = this.#words.some(({ leadsTo }) => leadsTo.some((path) => isIn(path, personal)))
     return isPersonal ? [...ofArguments, 'personal'] : ofArguments
+  }
+
+  /**
+   * Where the paths of the call lie, and the files that a shell body writes; `undefined`: among them is one that takes effect by
+   * itself, so no answer about it is remembered. What is temporary counts for nothing in a body, and what a body reads neither.
+   */
+  reach(): readonly Reach[] | undefined {
+    const ofArguments = this.#arguments.flatMap(({ leadsTo }) => this.#reachesOf(leadsTo))
+    const written = this.#words.filter(({ isWritten }) => isWritten === true)
+    const ofWords = written.flatMap(({ leadsTo }) => this.#reachesOf(leadsTo.filter((path) => this.#isPath(path))))
+    const beyond = ofWords.filter((reach) => reach === 'other' || reach === 'settings')
+    const found = new Set([...ofArguments, ...beyond])
+    if (found.has('settings') && this.#call.declared?.operation !== 'read') return undefined
+    return [...found].map((reach) => (reach === 'settings' ? 'other' : reach))
+  }
+
+  /** Where all lies that the words of a shell body may name. */
+  reachOfWords(): readonly Reach[] {
+    const found = this.#words.flatMap(({ leadsTo }) => this.#reachesOf(leadsTo.filter((path) => this.#isPath(path))))
+    return [...new Set(found.map((reach) => (reach === 'settings' ? 'other' : reach)))]
+  }
+
+  #reachesOf(leadsTo: readonly Segments[]): readonly (Reach | 'settings')[] {
+    const all = leadsTo.map((path) => reachOf(path, this.#reachBase()))
+    // A link in the project is not in it where it leads out.
+    const beyond = all.filter((reach) => reach !== 'project')
+    return beyond.length === 0 ? all : beyond
+  }
+
+  #reachBase(): ReachBase {
+    const code = this.#folders(this.#config.codePaths ?? policyDefaults.codePaths).flatMap(({ lies }) => lies)
+    return { home: this.#leadsTo(this.#call.home), cwd: this.#cwd, code }
+  }
+
+  /** Where path arguments lead that are links, or lie behind one below the working folder. */
+  links(): Readonly<Record<string, string>> {
+    const { facts, pathStyle } = this.#call
+    const real = facts?.real ?? {}
+    const found = this.given.flatMap((given) => {
+      const path = absolute(given, this.#call)
+      const leads = Object.hasOwn(real, path) ? (real[path] ?? []) : []
+      const read = segmentsOf(path, pathStyle).join('/')
+      const isBelow = (folder: Segments): boolean => read.startsWith(`${folder.join('/')}/`)
+      // The working folder may itself be a link.
+      const rests = this.#cwd.filter(isBelow).map((from) => read.slice(from.join('/').length))
+      const usual = new Set(rests.flatMap((rest) => this.#cwd.map((to) => `${to.join('/')}${rest}`)))
+      const elsewhere = leads.find((lead) => !usual.has(segmentsOf(lead, pathStyle).join('/')))
+      return elsewhere === undefined ? [] : [[given, elsewhere] as const]
+    })
+    return Object.fromEntries(found)
   }
 
   classOfCwd(): DataClass {

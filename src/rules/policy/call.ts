@@ -40,7 +40,16 @@ export const CallFacts = lazily(() =>
     /** What a shell body says. */
     shell: z
       .strictObject({
-        words: z.array(z.strictObject({ text: z.string(), paths: texts(), meansAllBelow: z.boolean() })).readonly(),
+        words: z
+          .array(
+            z.strictObject({
+              text: z.string(),
+              paths: texts(),
+              meansAllBelow: z.boolean(),
+              isWritten: z.boolean().optional(),
+            }),
+          )
+          .readonly(),
         texts: texts(),
         opaque: z.string().optional(),
         command: texts().optional(),
@@ -112,35 +121,58 @@ export const policyDefaults = Object.freeze({
   routing: 'advisory',
 } as const)
 
-const pathKeys = [
-  'path',
-  'file',
-  'filename',
-  'dir',
-  'directory',
-  'dest',
-  'destination',
-  'from',
-  'to',
-  'src',
-  'target',
-  'cwd',
-]
+/** Names of arguments that are paths: `filePath` and `file_path` count as `filepath`. */
+const pathKeys = new Set(
+  (
+    'path paths file files filename filepath filepaths dir directory folder root dest destination from to src source target ' +
+    'cwd oldpath newpath sourcepath targetpath destinationpath outputpath uri'
+  ).split(' '),
+)
+/** Deepest argument that is looked for paths, where a tool declares none. */
+const maxArgumentDepth = 8
 
 /** The arguments of a call that are paths, as given: those that its tool declares, else those with usual names. */
 export function pathArguments({ arguments: given, declared }: PolicyCall): readonly string[] {
-  if (given === null || typeof given !== 'object' || Array.isArray(given)) return []
-  const byKey = given as Readonly<Record<string, Json | undefined>>
-  return (declared?.paths ?? pathKeys).flatMap((key) => {
-    const value = Object.hasOwn(byKey, key) ? byKey[key] : undefined
-    return (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string')
+  if (!isObject(given)) return []
+  if (declared?.paths === undefined) return [...new Set(usualPaths(given, 0))]
+  return declared.paths.flatMap((key) => textsOf(Object.hasOwn(given, key) ? given[key] : undefined))
+}
+
+function usualPaths(given: Json | undefined, depth: number): readonly string[] {
+  if (depth > maxArgumentDepth) return []
+  if (Array.isArray(given)) return given.flatMap((one: Json) => usualPaths(one, depth + 1))
+  if (!isObject(given)) return []
+  return Object.entries(given).flatMap(([key, value]) => {
+    const named = pathKeys.has(key.replace(/[_-]/g, '').toLowerCase()) ? textsOf(value) : []
+    return [...named.flatMap(pathIn), ...usualPaths(value, depth + 1)]
   })
+}
+
+function textsOf(value: Json | undefined): readonly string[] {
+  return (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string')
+}
+
+/** The path of a file's address; any other address is none. */
+function pathIn(text: string): readonly string[] {
+  const [, scheme, rest = ''] = /^([a-z][a-z\d+.-]+):\/\/(.*)$/is.exec(text) ?? []
+  if (scheme === undefined) return [text]
+  if (scheme.toLowerCase() !== 'file') return []
+  const path = rest.replace(/^[^/]*/, '')
+  try {
+    return [decodeURIComponent(path)]
+  } catch {
+    return [path]
+  }
+}
+
+function isObject(given: Json | undefined): given is Readonly<Record<string, Json>> {
+  return given !== null && typeof given === 'object' && !Array.isArray(given)
 }
 
 /** The addresses among the arguments of a call. */
 export function urlArguments(given: Json): readonly string[] {
-  if (given === null || typeof given !== 'object' || Array.isArray(given)) return []
-  const { url, urls } = given as Readonly<Record<string, Json | undefined>>
+  if (!isObject(given)) return []
+  const { url, urls } = given
   return [url, urls].flat().filter((one) => typeof one === 'string')
 }
 
@@ -153,7 +185,7 @@ const bodies: Readonly<Record<string, { readonly key: string; readonly language:
 /** The program that a call hands to a shell or an evaluator. A tool of another name has none. */
 export function bodyOf({ tool, arguments: given }: PolicyCall) {
   const kind = Object.hasOwn(bodies, tool) ? bodies[tool] : undefined
-  if (kind === undefined || given === null || typeof given !== 'object' || Array.isArray(given)) return undefined
-  const text = (given as Readonly<Record<string, Json | undefined>>)[kind.key]
+  if (kind === undefined || !isObject(given)) return undefined
+  const text = given[kind.key]
   return typeof text === 'string' ? { text, language: kind.language } : undefined
 }

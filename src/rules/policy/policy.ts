@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { DataOf } from '../../world/component.ts'
 import { lazily } from '../../world/lazily.ts'
 import { approvals, dataClasses } from '../../protocol/policy.ts'
-import type { Approval, Channel, DataClass, Decision, Operation, PolicyConfig } from '../../protocol/policy.ts'
+import type { Approval, Channel, DataClass, Decision, Operation, PolicyConfig, Reach } from '../../protocol/policy.ts'
 import { bodyOf, checkCall, policyDefaults, type PolicyCall } from './call.ts'
 import { PlacesOfCall, type TouchedPath } from './call-places.ts'
 import { commandStart } from './simple-command.ts'
@@ -16,13 +16,19 @@ export interface Assessment {
   readonly paths: readonly string[]
   /** Only a person's answer to this one call lets it run: no remembered and no automatic approval. */
   readonly onlyAPerson: boolean
-  /** An approval may be remembered for the chat session. */
+  /** An approval may be remembered for the chat session, and one that is may cover the call. */
   readonly mayRemember: boolean
+  /** Where what it touches lies. */
+  readonly reach: readonly Reach[]
+  /** Where all lies that the words of its command name. */
+  readonly commandReach: readonly Reach[] | undefined
+  /** Where path arguments lead that are links. */
+  readonly leadsTo: Readonly<Record<string, string>> | undefined
   /** It touches personal or credential data, so the chat session is marked, even when the call is denied. */
   readonly marksSession: boolean
   /** It reads data of class `other`, after which tools that reach out ask. */
   readonly readsOther: boolean
-  /** The beginning of its command that `remember: 'command'` covers. */
+  /** The command that `remember: 'command'` covers. */
   readonly commandStart: string | undefined
 }
 
@@ -56,6 +62,11 @@ export function assess(call: PolicyCall, config?: PolicyConfig): Assessment {
       !isPrivate(dataClass) &&
       (answer === undefined || answer.verdict.approval === 'allow'),
   })
+  const isOpaque = waivable.opaque.length > 0
+  const reach = places.reach()
+  const mayRemember = !isPrivate(dataClass) && !isOpaque && reach !== undefined
+  const start = mayRemember ? startOf(call) : undefined
+  const links = places.links()
   const model = isPrivate(dataClass) || answer?.model === 'local' ? 'local' : 'cloud'
   return {
     decision: { model, ...routed(tuned, model, config) },
@@ -63,10 +74,13 @@ export function assess(call: PolicyCall, config?: PolicyConfig): Assessment {
     operation,
     paths: places.given,
     onlyAPerson: credential !== undefined,
-    mayRemember: !isPrivate(dataClass),
+    mayRemember,
+    reach: isCautious(call) ? [...(reach ?? []), 'other'] : (reach ?? []),
+    commandReach: start === undefined ? undefined : places.reachOfWords(),
+    leadsTo: Object.keys(links).length === 0 ? undefined : links,
     marksSession: isPrivate(dataClass),
     readsOther: dataClass === 'other' && operation === 'read',
-    commandStart: isPrivate(dataClass) || waivable.opaque.length > 0 ? undefined : startOf(call),
+    commandStart: start,
   }
 }
 
@@ -102,8 +116,12 @@ function classOf(call: PolicyCall, operation: Operation, places: PlacesOfCall): 
   const ofPaths = places.classes()
   if (ofPaths.length === 0) ofPaths.push(isLocal || bodyOf(call) !== undefined ? places.classOfCwd() : 'public')
   const strictest = ofPaths.reduce(stricterClass)
-  const reachesOut = call.tool === 'fetch_url' || call.tool === 'web_search'
-  return reachesOut && call.hasReadOther === true ? stricterClass(strictest, 'other') : strictest
+  return isCautious(call) ? stricterClass(strictest, 'other') : strictest
+}
+
+/** It may carry away what was read elsewhere. */
+function isCautious({ hasReadOther, tool }: PolicyCall): boolean {
+  return hasReadOther === true && (tool === 'fetch_url' || tool === 'web_search')
 }
 
 interface Judged {
@@ -140,9 +158,7 @@ function waivableVerdicts(
 ) {
   const part = places.opaque()
   const opaque: Verdict[] = part === undefined ? [] : [{ approval: 'ask', reason: `opaque command: ${shown(part)}` }]
-  const isCaution =
-    (call.tool === 'fetch_url' || call.tool === 'web_search') && call.hasReadOther === true && dataClass === 'other'
-  const table = isCaution ? 'ask' : tableVerdict(dataClass, operation, call.channel)
+  const table = isCautious(call) && dataClass === 'other' ? 'ask' : tableVerdict(dataClass, operation, call.channel)
   return { opaque, table: { approval: table, reason: `default: ${dataClass}/${operation}/${call.channel}` } }
 }
 

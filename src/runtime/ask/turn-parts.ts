@@ -6,7 +6,7 @@ import { SubagentSession } from '../../../components/sessions/subagent-session.t
 import type { EventsByType } from '../../engine/loop/events.ts'
 import type { WorldDriver } from '../../engine/loop/world-driver.ts'
 import type { AssistantMessage, Message } from '../../protocol/message.ts'
-import type { Judged } from '../../protocol/policy.ts'
+import { type Judged, judgedFieldsOf } from '../../protocol/policy.ts'
 import type { Entity } from '../../world/component.ts'
 import { isAtWork } from './turn-watch.ts'
 import type { AskPart } from './part.ts'
@@ -167,10 +167,8 @@ export function* partsSoFar({ world }: WorldDriver, agent: Entity): Generator<As
 type AskedBy = Judged & { readonly callId?: string | undefined }
 
 /** What a policy says of a call that it asks about. */
-function judgedOf({ callId, commandStart, dataClass, decision, mayRemember, operation, paths }: AskedBy): AskedBy {
-  if (decision === undefined) return {}
-  const start = commandStart === undefined ? {} : { commandStart }
-  return { callId, dataClass, decision, mayRemember, operation, paths, ...start }
+function judgedOf({ callId, ...asked }: AskedBy): AskedBy {
+  return asked.decision === undefined ? {} : { callId, ...judgedFieldsOf(asked) }
 }
 
 function* partsOf(message: Message): Generator<AskPart> {

@@ -18,8 +18,10 @@ export interface ApprovalCall extends ChatCall {
   readonly mayRemember: boolean
   /** Who calls, such as `subagent explore`; absent: the agent of the chat session itself. */
   readonly by?: string | undefined
-  /** The beginning of a shell command that `remember: 'command'` would cover; absent where it would cover nothing. */
+  /** The shell command that `remember: 'command'` would cover, with plain operands behind it; absent where it would cover nothing. */
   readonly commandStart?: string | undefined
+  /** Where path arguments lead that are links: absolute, by the paths as given. */
+  readonly leadsTo?: Readonly<Record<string, string>> | undefined
 }
 
 /** A person's answer. */
@@ -27,7 +29,10 @@ export interface ApprovalAnswer {
   readonly approved: boolean
   /** What the model reads of a no. */
   readonly reason?: string | undefined
-  /** Also for later calls: of this tool (`session`), or of commands that begin the same (`command`). */
+  /**
+   * Also for later calls that reach no further: of this tool (`session`), or of this command with plain operands behind it
+   * (`command`).
+   */
   readonly remember?: 'session' | 'command' | undefined
   /** With a no: the turn ends. */
   readonly stopTurn?: boolean | undefined
@@ -83,6 +88,7 @@ function callOf(question: ApprovalQuestion, channel: Channel, by: string | undef
     commandStart,
     dataClass = 'public',
     id,
+    leadsTo,
     mayRemember = false,
     operation = 'unknown',
     paths = [],
@@ -99,6 +105,7 @@ function callOf(question: ApprovalQuestion, channel: Channel, by: string | undef
     operation,
     mayRemember,
     ...(commandStart !== undefined && { commandStart }),
+    ...(leadsTo !== undefined && { leadsTo }),
     ...(by !== undefined && { by }),
   }
 }

@@ -39,7 +39,7 @@ describe('a question about a judged call', () => {
       operation: 'exec',
       paths: [],
       mayRemember: true,
-      commandStart: 'npm run lint',
+      commandStart: 'npm run lint -- --fix',
     }
     expect(questions).toMatchObject([asked])
     expect(run.told('approval-requested')).toMatchObject([asked])
@@ -156,15 +156,21 @@ describe('an answer that is remembered', () => {
       'remembered: bash',
       'remembered: bash',
     ])
-    expect(run.world.get(run.agent, PolicyState)?.remembered).toEqual([{ tool: 'bash' }])
+    expect(run.world.get(run.agent, PolicyState)?.remembered).toEqual([{ tool: 'bash', reach: [] }])
   })
 
-  it('for a command covers simple commands that begin with its words alone', async () => {
-    const home = await homeWith()
+  it('for a command covers it with plain operands behind it, quiet or not', async () => {
+    const home = await homeWith({ 'other/o': 'o' })
+    await symlink(join(home, 'other'), join(home, 'projects/app/out'))
     const { approve, questions } = answering({ approved: true, remember: 'command' })
-    const covered = ['git status -s', 'git status 2>&1', 'git status > /dev/null']
+    const covered = ['git status', 'git status src', 'git status -- src', 'git status 2>&1', 'git status > /dev/null']
     const others = [
       'git push',
+      'git status -s',
+      'git status ../../other',
+      'git status /tmp',
+      'git status out',
+      'git status "a"',
       'git status && touch a',
       'git status; touch a',
       'git status | tee a',
@@ -232,7 +238,7 @@ describe('an answer that is remembered', () => {
       'default: personal/read/cli',
     ])
     expect(settledCalls(run).at(-1)?.result).toBe('[entia policy denied: denied path: ~/projects/app/x]')
-    expect(run.world.get(run.agent, PolicyState)?.remembered).toEqual([{ tool: 'bash' }])
+    expect(run.world.get(run.agent, PolicyState)?.remembered).toEqual([{ tool: 'bash', reach: [] }])
   })
 })
 

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { mkdir, readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { approvalText, type AskedCall, visibleText } from '../../../src/cli/chat/approval-text.ts'
@@ -31,6 +31,29 @@ describe('what is shown of a call', () => {
     expect(await shown(written, await tempFolder())).toBe('write_file asks\n  new.txt\n  +a\n  +b')
     const replaced = { tool: 'replace_in_file', arguments: { path: 'a.txt', old: 'x', new: 'y', all: true } }
     expect(await shown(replaced)).toBe('replace_in_file asks\n  a.txt\n  (every match)\n  -x\n  +y')
+  })
+
+  it('is where each path leads that is a link, or lies behind one', async () => {
+    const cwd = await tempFolder({ 'a.txt': 'one\n', rc: 'old\n' })
+    await mkdir(join(cwd, 'far'))
+    await symlink('rc', join(cwd, 'notes.md'))
+    await symlink(join(cwd, 'far'), join(cwd, 'near'))
+    await symlink('nothing-yet', join(cwd, 'new.md'))
+    const write = (path: string) => shown({ tool: 'write_file', arguments: { path, content: 'x\n' } }, cwd)
+    expect(await write('notes.md')).toContain(`write_file asks\n  notes.md leads to ${cwd}/rc\n  notes.md\n`)
+    expect(await write('near/x')).toContain(`near/x leads to ${cwd}/far/x\n`)
+    expect(await write('new.md')).toContain(`new.md leads to ${cwd}/nothing-yet\n`)
+    expect(await write('a.txt')).not.toContain('leads to')
+    const moved = { tool: 'move', arguments: { source: 'a.txt', destination: 'near/b' } }
+    expect(await shown(moved, cwd)).toContain(`near/b leads to ${cwd}/far/b\n`)
+    expect(await shown({ ...moved, leadsTo: { 'a.txt': '/a\u001bb' } }, cwd)).toContain('a.txt leads to /a^[b\n')
+  })
+
+  it('says nothing of links above the working folder', async () => {
+    const folder = await tempFolder({ 'real/a.txt': 'one\n' })
+    await symlink(join(folder, 'real'), join(folder, 'linked'))
+    const call = { tool: 'write_file', arguments: { path: 'a.txt', content: 'x\n' } }
+    expect(await shown(call, join(folder, 'linked'))).not.toContain('leads to')
   })
 
   it('is each argument of any other tool', async () => {
