@@ -73,9 +73,8 @@ export async function main(): Promise<number | undefined> {
 }
 
 async function errorText(error: EntiaError, run: Command): Promise<string> {
-  if (error.code === 'unknown-session' && run !== askCommand)
+  if (error.code !== 'missing-api-key' || run === askCommand)
     return error.message.replace('listSessions() has all of them.', 'entia sessions list --all shows them.')
-  if (error.code !== 'missing-api-key' || run === askCommand) return error.message
   const { modelAdvice } = await import('./chat/model-advice.ts')
   return modelAdvice(error)
 }

@@ -45,7 +45,14 @@ export async function sessionsCommand(words: readonly string[], place: SessionsP
   const isJson = values.json === true
   if (verb === 'list') return list({ isAll: values.all === true, isJson }, place)
   if (keys.length === 0) throw new UsageError(`entia sessions ${verb} needs a key. entia sessions list shows them.`)
-  for (const key of keys) await (verb === 'show' ? show(key, isJson, place) : remove(key, place))
+  const found: string[] = []
+  // All are looked up before one is removed.
+  for (const key of keys) {
+    if (verb === 'remove' && key === 'latest')
+      throw new EntiaError('unknown-session', 'Name the chat to remove by its key.')
+    found.push(await place.folder.find(key, resolve(place.cwd)))
+  }
+  for (const key of found) await (verb === 'show' ? show(key, isJson, place) : remove(key, place))
   return 0
 }
 
@@ -76,8 +83,7 @@ function rowsOf(sessions: readonly StoredSession[], isAll: boolean): string[] {
   return tableLines(rows)
 }
 
-async function show(given: string, isJson: boolean, { cwd, folder, stdout }: SessionsPlace): Promise<void> {
-  const key = await folder.find(given, resolve(cwd))
+async function show(key: string, isJson: boolean, { folder, stdout }: SessionsPlace): Promise<void> {
   const text = await readFile(folder.transcript(key), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return ''
     throw error
@@ -87,9 +93,7 @@ async function show(given: string, isJson: boolean, { cwd, folder, stdout }: Ses
   stdout.write(lines.length === 0 ? `Nothing has been said in ${key}.\n` : `${lines.join('\n\n')}\n`)
 }
 
-async function remove(given: string, { cwd, folder, stdout }: SessionsPlace): Promise<void> {
-  if (given === 'latest') throw new EntiaError('unknown-session', 'Name the chat to remove by its key.')
-  const key = await folder.find(given, resolve(cwd))
+async function remove(key: string, { folder, stdout }: SessionsPlace): Promise<void> {
   await folder.remove(key)
   stdout.write(`Removed ${key}.\n`)
 }

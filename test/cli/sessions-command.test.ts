@@ -91,6 +91,26 @@ describe('entia sessions', () => {
     )
   })
 
+  it.for(['', ' ', '\t', '.', '..', '/', '-'])(
+    'removes none for the key %j, though it is the only chat',
+    async (key) => {
+      const { command, folder } = await stored()
+      await command('remove', '20260101', '20260102')
+      await expect(command('remove', key)).rejects.toMatchObject({ code: 'invalid-argument' })
+      await expect(folder.remove(key)).rejects.toMatchObject({ code: 'invalid-argument' })
+      expect((await folder.list()).map((session) => session.key)).toEqual(['20260103-090000-cccc'])
+    },
+  )
+
+  it('removes none of several where one is unknown', async () => {
+    const { command, folder } = await stored()
+    await expect(command('remove', '20260101', '2030')).rejects.toMatchObject({ code: 'unknown-session' })
+    for (const path of ['../x', '20260101-090000-aaaa/transcript.jsonl']) {
+      await expect(folder.remove(path)).rejects.toMatchObject({ code: 'unknown-session' })
+    }
+    expect(await folder.list()).toHaveLength(3)
+  })
+
   it('says where there are none', async () => {
     const { command, said } = await stored()
     await command('remove', '20260101', '20260102')

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
+import { Writable } from 'node:stream'
 import { folders } from '../../runtime/config/folders.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { checkOptions } from '../../world/option-shapes.ts'
@@ -26,8 +27,9 @@ export interface McpServerHandle {
 const path = '/mcp'
 
 /**
- * Offers Entia's tools, or a program's own, to MCP clients: on standard input and output, which then carry nothing else, or
- * with a `port` by HTTP at `/mcp`. Clients of 2026-07-28 and of 2025-11-25 and older have the same tools.
+ * Offers Entia's tools, or a program's own, to MCP clients: on standard input and output, or with a `port` by HTTP at `/mcp`.
+ * Clients of 2026-07-28 and of 2025-11-25 and older have the same tools. Standard output then carries nothing else: what the
+ * program writes to `process.stdout`, such as by `console.log`, goes to standard error.
  *
  * @throws by its promise: `missing-peer`, `config-invalid`, `invalid-argument`; `address-in-use` for a port that another program has
  */
@@ -38,7 +40,11 @@ export async function serve(options: ServeOptions = {}): Promise<McpServerHandle
 
 async function serveStdio(options: ServeOptions): Promise<McpServerHandle> {
   const { serveStdio: begin, StdioServerTransport } = await stdioSdk('serve')
-  const serving = await McpServing.setUp('serve', options)
+  const output = protocolOutput()
+  const serving = await McpServing.setUp('serve', options).catch((error: unknown) => {
+    output.putBack()
+    throw error
+  })
   const caller = serving.caller()
   const ended = Promise.withResolvers<void>()
   let closing: Promise<void> | undefined
@@ -46,15 +52,39 @@ async function serveStdio(options: ServeOptions): Promise<McpServerHandle> {
     (closing ??= (async () => {
       await handle.close()
       await serving.close()
+      output.putBack()
       ended.resolve()
     })())
-  const transport = new StdioServerTransport(process.stdin, process.stdout, {
+  const transport = new StdioServerTransport(process.stdin, output.stream, {
     maxBufferSize: options.maxBodyBytes ?? serverDefaults.maxBodyBytes,
   })
   const handle = begin(() => serving.serverFor(caller), { transport })
   process.stdin.once('end', () => void close())
   return { url: undefined, close, closed: ended.promise }
 }
+
+/**
+ * Standard output for the protocol alone. What tools and their packages print, such as by `console.log`, goes to standard
+ * error meanwhile: between two messages it would be read as one.
+ */
+function protocolOutput(): { readonly stream: Writable; readonly putBack: () => void } {
+  const { stderr, stdout } = process
+  const write = stdout.write.bind(stdout)
+  stdout.write = stderr.write.bind(stderr)
+  stdout.on('error', ignore)
+  const stream = new Writable({
+    decodeStrings: false,
+    write: (chunk: string | Uint8Array, encoding, done) => void write(chunk, encoding, done),
+  })
+  const putBack = (): void => {
+    stdout.write = write
+    stdout.off('error', ignore)
+  }
+  return { stream, putBack }
+}
+
+/** A client that is gone is an error of the stream, which tells it on; without a listener it would end the process. */
+function ignore(): void {}
 
 async function serveHttp(options: ServeOptions, port: number): Promise<McpServerHandle> {
   const { cwd = '.', env = process.env, host = serverDefaults.host, onNotice = toStderr } = options

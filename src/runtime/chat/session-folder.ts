@@ -65,9 +65,10 @@ export class SessionFolder {
 
   /**
    * The whole key for a key or the beginning of one; `latest`: the last used one of the working folder.
-   * @throws `unknown-session`, `ambiguous-id`
+   * @throws `unknown-session`, `ambiguous-id`; `invalid-argument` for one that names nothing, such as an empty one
    */
   async find(given: string, cwd?: string): Promise<string> {
+    assertKey(given)
     if (given === 'latest' && cwd !== undefined) {
       const latest = (await this.list()).find((session) => session.cwd === cwd)
       if (latest !== undefined) return latest.key
@@ -77,17 +78,17 @@ export class SessionFolder {
     const matching = keys.includes(given) ? [given] : keys.filter((key) => key.startsWith(given))
     const [key] = matching
     if (key !== undefined && matching.length === 1) return key
-    if (key === undefined) {
-      const what = `There is no chat session whose key begins with '${given}'.`
-      throw new EntiaError('unknown-session', `${what} listSessions() has all of them.`, { key: given })
-    }
+    if (key === undefined) throw unknown(`There is no chat session whose key begins with '${given}'.`, given)
     const which = `${matching.slice(0, 5).join(', ')}${matching.length > 5 ? ', …' : ''}`
     const what = `The keys of ${matching.length} chat sessions begin with '${given}': ${which}.`
     throw new EntiaError('ambiguous-id', `${what} Give more of the key.`, { key: given, matching })
   }
 
-  /** Removes a chat session and all that is kept of it. @throws `session-in-use` */
+  /** Removes a chat session and all that is kept of it. @throws `session-in-use`, `unknown-session`, `invalid-argument` */
   async remove(key: string): Promise<void> {
+    assertKey(key)
+    // A key with a separator in it would lead to another folder.
+    if (!(await this.#keys()).includes(key)) throw unknown(`There is no chat session '${key}'.`, key)
     const store = this.store(key)
     try {
       await store.delete(key)
@@ -124,6 +125,17 @@ export class SessionFolder {
       firstMessage: text?.slice(0, firstMessageChars).toWellFormed(),
     }
   }
+}
+
+/** Every key begins with an empty one: a variable that is not set must not name the only chat session. */
+function assertKey(given: string): void {
+  if (/[\p{L}\p{N}]/u.test(given)) return
+  const what = `The key of a chat session must have a letter or a digit, got ${JSON.stringify(given)}.`
+  throw new EntiaError('invalid-argument', `${what} listSessions() has all of them.`, { key: given })
+}
+
+function unknown(what: string, key: string): EntiaError {
+  return new EntiaError('unknown-session', `${what} listSessions() has all of them.`, { key })
 }
 
 /** `world-locked`, told of a chat session; any other error as it is. */

@@ -156,7 +156,7 @@ export async function listSessions(options: StoredSessionsOptions = {}): Promise
  * Removes a stored chat session and its transcript.
  *
  * @param key whole, or its beginning
- * @throws by its promise: `session-in-use`, `unknown-session`, `ambiguous-id`
+ * @throws by its promise: `session-in-use`, `unknown-session`, `ambiguous-id`; `invalid-argument` for a blank key
  */
 export async function removeSession(key: string, options: StoredSessionsOptions = {}): Promise<void> {
   checkOptions('removeSession', options, storedShapes)

@@ -17,6 +17,8 @@ import {
   initialize,
 } from '../../behaviour/mcp-server/served.ts'
 
+import { addFiles } from '../../tools/temp-folder.ts'
+
 const root = join(import.meta.dirname, '../../..')
 const program = ['--conditions=entia-source', join(root, 'src/cli/main.ts'), 'serve']
 
@@ -104,6 +106,36 @@ describe('entia serve', () => {
     expect(await ended).toEqual([0, null])
     const read = answers().map((line) => JSON.parse(line) as { readonly id: number })
     expect(new Set(read.map(({ id }) => id))).toEqual(new Set([1, 2, 3]))
+  })
+
+  it('gives the prints of a custom tool and of its package to standard error', async () => {
+    const at = await project()
+    const declaration = { name: 'greet', description: 'Greets.', inputSchema: { type: 'object' }, restart: 'once' }
+    await addFiles(at.home, {
+      'config/config.json': '{ "toolPackages": ["greeter"] }',
+      'config/node_modules/greeter/package.json':
+        '{ "name": "greeter", "type": "module", "entia": { "tools": "./tools.js" } }',
+      'config/node_modules/greeter/tools.js': `console.log('LOADED')
+        const call = () => {
+          console.log('PRINTED')
+          process.stdout.write('STRAIGHT')
+          return { content: [{ type: 'text', text: 'hello' }] }
+        }
+        export default [{ declaration: ${JSON.stringify(declaration)}, call }]`,
+    })
+    const { child, printed, ended } = startedServer(at, ['--tools', 'greeter', '--allow', 'greet'])
+    const messages = [
+      initialize,
+      { jsonrpc: '2.0', method: 'notifications/initialized' },
+      { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'greet', arguments: {} } },
+    ]
+    child.stdin.write(messages.map((message) => `${JSON.stringify(message)}\n`).join(''))
+    while (!printed.stdout.includes('hello')) await once(child.stdout, 'data')
+    child.stdin.end()
+    expect(await ended).toEqual([0, null])
+    const lines = printed.stdout.trimEnd().split('\n')
+    expect(lines.map((line) => (JSON.parse(line) as { readonly id: number }).id)).toEqual([1, 2])
+    expect(printed.stderr).toMatch(/LOADED\n[^]*PRINTED\nSTRAIGHT/)
   })
 
   it('goes on after lines that are no JSON', async () => {

@@ -212,6 +212,7 @@ describe('chat sessions that were set up', () => {
       code: 'session-in-use',
     })
     await later.close()
+    expect(await rejection(removeSession('', { env }))).toMatchObject({ code: 'invalid-argument' })
     await removeSession(first.key.slice(0, 6), { env })
     expect(await listSessions({ env })).toEqual([])
     expect(await rejection(openSession({ key: first.key, env }))).toMatchObject({ code: 'unknown-session' })
