@@ -10,7 +10,7 @@ import { shrink } from '../sim/shrink.ts'
 import { simulate } from '../sim/simulate.ts'
 import type { RunFault } from '../inspector/reading/wire.ts'
 import type { Fault } from '../sim/fault.ts'
-import { cleanText } from '../tools/files/clean-text.ts'
+import { plainText } from '../tools/files/clean-text.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import { didYouMean } from '../world/near-names.ts'
 import { isDatabase, shownDatabase, storeAt } from './fleet/fleet-store.ts'
@@ -90,7 +90,7 @@ export async function inspectCommand(words: readonly string[], place: InspectPla
     const at = await assertThere(shown, world, tick)
     const page = await inspect(shown, { port, actions: values.out !== undefined || source.shrink !== undefined })
     const url = page.url.replace('#', `#${at}`)
-    stdout.write(`Inspecting ${cleanText(source.title)}\n\n  ${url}\n\nCtrl-C ends it.\n`)
+    stdout.write(`Inspecting ${plainText(source.title)}\n\n  ${url}\n\nCtrl-C ends it.\n`)
     if (values.open === true) openInBrowser(url)
     const { signal } = place.interruption()
     if (!signal.aborted) await new Promise((ended) => signal.addEventListener('abort', ended, { once: true }))

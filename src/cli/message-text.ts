@@ -1,4 +1,4 @@
-import { cleanText } from '../tools/files/clean-text.ts'
+import { plainText } from '../tools/files/clean-text.ts'
 
 /** A message of a conversation, or of a transcript. */
 export interface Spoken {
@@ -15,7 +15,7 @@ interface Block {
 
 /** A message as a person reads it; empty if it has no words. */
 export function messageText({ content, role }: Spoken): string {
-  const text = cleanText(content.map(blockText).join('\n').trim())
+  const text = plainText(content.map(blockText).join('\n').trim())
   if (text === '') return ''
   if (role === 'user') return `> ${text.replaceAll('\n', '\n> ')}`
   return role === 'tool' ? `  ${text.replaceAll('\n', '\n  ')}` : text

@@ -4,6 +4,7 @@ import { EntiaError } from '../world/entia-error.ts'
 import { didYouMean } from '../world/near-names.ts'
 import { interruption } from './interruption.ts'
 import { UsageError } from './parsed-words.ts'
+import { cleanTerminal } from './terminal/cleaned-output.ts'
 
 const { argv, env: environment, stdout, stderr } = process
 const isDumb = environment['TERM'] === 'dumb'
@@ -29,6 +30,16 @@ const commands: Readonly<Record<string, Command>> = {
   workers: workersCommand,
   queue: queueCommand,
 }
+/** Commands that draw on the terminal, and clean what they show. */
+const drawing: ReadonlySet<Command> = new Set([chatCommand, askCommand, simCommand])
+/** Commands that write in colours, and clean what they colour. */
+const colouring: ReadonlySet<Command> = new Set([
+  skillsCommand,
+  worldsCommand,
+  inspectCommand,
+  workersCommand,
+  queueCommand,
+])
 /** Errors of chats that another command line or configuration mends. */
 const usageCodes: ReadonlySet<string> = new Set([
   'ambiguous-id',
@@ -45,6 +56,8 @@ export async function main(): Promise<number | undefined> {
   // V8 takes 500 MB, once, to optimize the lexer of the shell grammar, which is as fast without.
   for (const flag of ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering']) setFlagsFromString(flag)
   const { run, words, name } = chosenCommand(argv.slice(2))
+  cleanTerminal(stderr)
+  if (!drawing.has(run)) cleanTerminal(stdout, colouring.has(run))
   try {
     return await run(words)
   } catch (error) {

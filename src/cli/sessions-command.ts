@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { cleanText } from '../tools/files/clean-text.ts'
+import { plainText } from '../tools/files/clean-text.ts'
 import { EntiaError } from '../index.ts'
+import { cutText } from '../rules/text/cut-text.ts'
 import type { SessionFolder, StoredSession } from '../runtime/chat/session-folder.ts'
 import { didYouMean } from '../world/near-names.ts'
 import { messageText, type Spoken } from './message-text.ts'
@@ -77,8 +78,8 @@ function rowsOf(sessions: readonly StoredSession[], isAll: boolean): string[] {
     key,
     new Date(lastUsedAt).toISOString().slice(0, 16).replace('T', ' '),
     model,
-    ...(isAll ? [cleanText(cwd)] : []),
-    cleanText(firstMessage).trim().replaceAll(/\s+/g, ' ').slice(0, 60),
+    ...(isAll ? [cwd] : []),
+    cutText(plainText(firstMessage).trim().replaceAll(/\s+/g, ' '), 60),
   ])
   return tableLines(rows)
 }

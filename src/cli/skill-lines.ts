@@ -2,7 +2,7 @@ import cliTruncate from 'cli-truncate'
 import stringWidth from 'string-width'
 import wrapAnsi from 'wrap-ansi'
 import type { ListedSkill } from '../runtime/index.ts'
-import { cleanText } from '../tools/files/clean-text.ts'
+import { plainText } from '../tools/files/clean-text.ts'
 import type { Look } from './chat/look.ts'
 
 /** Narrower than this, a description stands below its name. */
@@ -59,5 +59,5 @@ function padded(text: string, width: number): string {
 }
 
 function oneLine(text: string): string {
-  return cleanText(text).replaceAll(/\s+/g, ' ').trim()
+  return plainText(text).replaceAll(/\s+/g, ' ').trim()
 }

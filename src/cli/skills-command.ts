@@ -5,7 +5,7 @@ import { readRuntimeConfig } from '../runtime/config/read-runtime-config.ts'
 import { installSkill, type ListedSkill, listSkills, removeSkill, testSkill } from '../runtime/index.ts'
 import { skillFolder } from '../runtime/skills/list-skills.ts'
 import { allSkills } from '../runtime/skills/session-extensions.ts'
-import { cleanText } from '../tools/files/clean-text.ts'
+import { plainText } from '../tools/files/clean-text.ts'
 import { didYouMean } from '../world/near-names.ts'
 import { lookOf } from './chat/look.ts'
 import type { Interruption } from './interruption.ts'
@@ -130,7 +130,7 @@ async function install(source: string, { cwd, env, isForced, isJson, place, targ
       targetDir === undefined ? join(folders(env, cwd).data, 'skills') : skillFolder(targetDir, { cwd, env }),
       name,
     )
-    place.stdout.write(isJson ? `${JSON.stringify({ name, path })}\n` : `Installed ${name} in ${cleanText(path)}\n`)
+    place.stdout.write(isJson ? `${JSON.stringify({ name, path })}\n` : `Installed ${name} in ${plainText(path)}\n`)
     return 0
   } catch (error) {
     if (signal.aborted) return exitCode()
@@ -156,7 +156,7 @@ async function remove(names: readonly string[], { cwd, env, isJson, place, targe
         error.details,
       )
     }
-    place.stdout.write(isJson ? `${JSON.stringify({ name, removed: true })}\n` : `Removed ${cleanText(name)}\n`)
+    place.stdout.write(isJson ? `${JSON.stringify({ name, removed: true })}\n` : `Removed ${plainText(name)}\n`)
   }
   return 0
 }
@@ -170,13 +170,13 @@ async function test(given: string, asked: Asked): Promise<number> {
   try {
     const { errors, failed, passed } = await testSkill(folder, { env, signal })
     const isGood = failed === 0 && errors === 0
-    const hint = isGood ? '' : ` To see why, run node --test in ${cleanText(folder)}`
+    const hint = isGood ? '' : ` To see why, run node --test in ${plainText(folder)}`
     const text =
       passed + failed + errors === 0
         ? `${given} has no tests.`
         : `${passed} passed, ${failed} failed, ${errors} errors.${hint}`
     place.stdout.write(
-      isJson ? `${JSON.stringify({ path: folder, passed, failed, errors })}\n` : `${cleanText(text)}\n`,
+      isJson ? `${JSON.stringify({ path: folder, passed, failed, errors })}\n` : `${plainText(text)}\n`,
     )
     return isGood ? 0 : 1
   } catch (error) {

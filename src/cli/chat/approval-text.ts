@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../index.ts'
 import { exitPlanModeDeclaration } from '../../rules/policy/plan-mode.ts'
 import { linkedPlaces } from '../../runtime/policy/linked-places.ts'
+import { visibleText } from '../../tools/files/clean-text.ts'
 import { proposedChange } from '../../runtime/tools/proposed-change.ts'
 import type { Look, Style } from './look.ts'
 import type { Line } from './markdown.ts'
@@ -128,17 +129,4 @@ function argumentText(name: string, value: unknown): string {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string'
-}
-
-const carets = Array.from({ length: 32 }, (_, code) => `^${String.fromCharCode(64 + code)}`)
-
-/**
- * Text with everything visible that a terminal would act on or hide: control characters, also those that write from right
- * to left or take no room. Line breaks and tabs stay.
- */
-export function visibleText(text: string): string {
-  return text.replaceAll(/(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (sign) => {
-    const code = sign.codePointAt(0) ?? 0
-    return code === 0x7f ? '^?' : (carets[code] ?? `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`)
-  })
 }

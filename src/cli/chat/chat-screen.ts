@@ -1,6 +1,7 @@
 import cliTruncate from 'cli-truncate'
 import stringWidth from 'string-width'
 import wrapAnsi from 'wrap-ansi'
+import { plainText } from '../../tools/files/clean-text.ts'
 import { asciiText, type Look } from './look.ts'
 import type { Line } from './markdown.ts'
 
@@ -220,7 +221,8 @@ function inputRows(
   return { rows: rows.slice(first, first + most), cursorRow: at.row - first, cursorColumn: at.column }
 }
 
-/** Control characters as a sign, so that none reaches the terminal. */
+/** What a terminal acts on or does not show as a sign, so that none of it reaches the terminal. */
 function visible(segment: string): string {
-  return segment.replaceAll(/\p{Cc}/gu, '·')
+  const shown = segment.replaceAll(/\p{Cc}/gu, '·')
+  return plainText(shown) === shown ? shown : '·'
 }

@@ -1,5 +1,5 @@
 import stringWidth from 'string-width'
-import { cleanText } from '../../tools/files/clean-text.ts'
+import { plainText } from '../../tools/files/clean-text.ts'
 import { durationText } from '../terminal/amounts.ts'
 import { type ApprovalAnswer, approvalAnswer, approvalText, answersText, type AskedCall } from './approval-text.ts'
 import { ChatScreen, type LiveView, type ScreenOutput } from './chat-screen.ts'
@@ -86,7 +86,7 @@ export class ChatUi {
   /** Prints a paragraph. */
   say(text: string, style?: Style): void {
     this.#print(
-      cleanText(text)
+      plainText(text)
         .split('\n')
         .map((line) => ({ text: style === undefined ? line : this.#options.look.paint(style, line) })),
     )
@@ -259,14 +259,14 @@ export class ChatUi {
       return answerRows(this.#question.hint, columns).map((row) => ({ text: paint('yellow', row) }))
     }
     const waiting = this.#waiting.map((text) => ({
-      text: paint('dim', `  › ${cleanText(text).replaceAll('\n', ' ')}`),
+      text: paint('dim', `  › ${plainText(text).replaceAll('\n', ' ')}`),
       isWhole: true as const,
     }))
     if (this.#work === undefined) return waiting
     const frames = isAscii ? asciiSpinner : spinner
     const frame = frames[this.#frame % frames.length] ?? ''
     const took = durationText(performance.now() - this.#work.since)
-    const text = `${paint('cyan', frame)} ${cleanText(this.#work.text).replaceAll('\n', ' ')} ${paint('dim', `${took} · Esc stops`)}`
+    const text = `${paint('cyan', frame)} ${plainText(this.#work.text).replaceAll('\n', ' ')} ${paint('dim', `${took} · Esc stops`)}`
     return [...waiting, { text, isWhole: true }]
   }
 

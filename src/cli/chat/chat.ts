@@ -9,7 +9,7 @@ import type { ApprovalAnswer, ApproveCall, ChatSession, RewindOptions, RewindPla
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import { partsSoFar } from '../../runtime/ask/turn-parts.ts'
 import { callHint } from '../../runtime/chat/progress.ts'
-import { visibleText } from './approval-text.ts'
+import { visibleText } from '../../tools/files/clean-text.ts'
 import { rewindAnswer, rewindAnswers, rewindCount, rewindQuestion, rewoundText } from './rewind-text.ts'
 import { showCall, showTurn } from './chat-turn.ts'
 import { ChatUi, type ChatUiOptions } from './chat-ui.ts'

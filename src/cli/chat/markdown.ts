@@ -1,7 +1,7 @@
 import { Lexer, type Token, type Tokens } from 'marked'
 import stringWidth from 'string-width'
 import wrapAnsi from 'wrap-ansi'
-import { cleanText } from '../../tools/files/clean-text.ts'
+import { plainText } from '../../tools/files/clean-text.ts'
 import type { Look, Style } from './look.ts'
 
 /** A line of the terminal. One that `isWhole` is not wrapped, so that it can be copied: the terminal breaks it. */
@@ -77,7 +77,7 @@ function openFence(token: Token | undefined): string {
 }
 
 function lexed(source: string): Token[] {
-  return new Lexer({ gfm: true }).lex(cleanText(source))
+  return new Lexer({ gfm: true }).lex(plainText(source))
 }
 
 /** Blocks with an empty line between them. */

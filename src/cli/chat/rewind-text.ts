@@ -3,7 +3,7 @@ import { textOf } from '../../index.ts'
 import type { PutBackFile, RewindOptions, RewindPlan, RewindResult, WrittenFile } from '../../runtime/index.ts'
 import { contains } from '../../tools/files/leads-to.ts'
 import { many } from '../terminal/amounts.ts'
-import { visibleText } from './approval-text.ts'
+import { visibleText } from '../../tools/files/clean-text.ts'
 
 /** How many files a question or a report names. */
 const maxFiles = 40

@@ -9,7 +9,7 @@ import { listWorkspace, pinResult } from '../../runtime/workspace/chat-workspace
 import { didYouMean } from '../../world/near-names.ts'
 import { skillsOfTool } from '../../runtime/skills/skill-tool.ts'
 import { skillLines } from '../skill-lines.ts'
-import { visibleText } from './approval-text.ts'
+import { visibleText } from '../../tools/files/clean-text.ts'
 import { durationText, numberText } from '../terminal/amounts.ts'
 import { serverPromptHelp } from './server-prompt.ts'
 import { slashHelp, type SlashName } from './slash-commands.ts'

@@ -1,5 +1,4 @@
 import type { FleetTotals, LineInfo } from '../../doors/postgres/index.ts'
-import { cleanName, cleanText } from '../../tools/files/clean-text.ts'
 import { parsedWords, UsageError, wholeNumber } from '../parsed-words.ts'
 import { tableLines } from '../table-lines.ts'
 import { many } from '../terminal/amounts.ts'
@@ -86,7 +85,7 @@ function tenantLines(sessions: readonly LineInfo[], { look }: WorldsOutput): str
     const running = its.filter(({ hasSlot }) => hasSlot).length
     const waits = its.filter(({ wantsSlot }) => wantsSlot).map(({ ageMs }) => ageMs)
     const longest = waits.length === 0 ? '' : ageText(Math.max(...waits))
-    return [cleanText(tenant), String(running), String(waits.length), String(its.filter(isAtRest).length), longest]
+    return [tenant, String(running), String(waits.length), String(its.filter(isAtRest).length), longest]
   })
   const [head = '', ...lines] = tableLines([['TENANT', 'RUNNING', 'IN LINE', 'RESTING', 'LONGEST WAIT'], ...rows])
   return ['', look.paint('dim', head), ...lines]
@@ -94,9 +93,9 @@ function tenantLines(sessions: readonly LineInfo[], { look }: WorldsOutput): str
 
 function sessionLines(sessions: readonly LineInfo[], { look }: WorldsOutput): string[] {
   const rows = sessions.map(({ ageMs, root, tenant, worker, world, ...session }) => [
-    cleanName(world),
-    cleanName(root),
-    cleanText(tenant),
+    world,
+    root,
+    tenant,
     stateText(session, worker),
     worker === undefined ? '' : String(worker),
     ageText(ageMs),

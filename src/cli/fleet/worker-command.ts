@@ -1,5 +1,5 @@
 import type { FleetWorkerOptions } from '../../doors/postgres/index.ts'
-import { cleanName, cleanText } from '../../tools/files/clean-text.ts'
+import { cleanName, plainText } from '../../tools/files/clean-text.ts'
 import type { Interruption } from '../interruption.ts'
 import { parsedWords, UsageError, wholeNumber } from '../parsed-words.ts'
 import { many } from '../terminal/amounts.ts'
@@ -75,7 +75,7 @@ export async function workerCommand(words: readonly string[], place: WorkerPlace
       unfit: (world, _, message) => sayUnfit(world, message, stderr),
       failed: (error, isOver) => {
         if (isOver) over.resolve(error)
-        else stderr.write(`entia: the database cannot be used now, and is tried again: ${cleanText(error.message)}\n`)
+        else stderr.write(`entia: the database cannot be used now, and is tried again: ${plainText(error.message)}\n`)
       },
     })
     stdout.write(`entia: worker ${worker.id} works for the fleet in ${shownDatabase(fleet.database)}.\n`)
@@ -132,5 +132,5 @@ export function workerArguments(words: readonly string[]): WorkerArguments | und
 }
 
 function sayUnfit(world: string, message: string, stderr: WorkerPlace['stderr']): void {
-  stderr.write(`entia: world '${cleanName(world)}' is not driven here now: ${cleanText(message)}\n`)
+  stderr.write(`entia: world '${cleanName(world)}' is not driven here now: ${plainText(message)}\n`)
 }

@@ -1,5 +1,4 @@
 import type { WorkerInfo } from '../../doors/postgres/index.ts'
-import { cleanName, cleanText } from '../../tools/files/clean-text.ts'
 import { parsedWords, UsageError } from '../parsed-words.ts'
 import { tableLines } from '../table-lines.ts'
 import { ageText, type WorldsOutput, writeLines } from '../worlds/world-lines.ts'
@@ -51,8 +50,8 @@ function print(workers: readonly WorkerInfo[], out: WorldsOutput): void {
       String(worlds),
       String(sessions),
       `${ageText(seenMs)} ago`,
-      `${pid} on ${cleanName(host)}`,
-      cleanText(note),
+      `${pid} on ${host}`,
+      note,
     ])
     const [first = '', ...lines] = tableLines([head, ...rows])
     const painted = lines.map((line, at) => (workers[at]?.isAlive === true ? line : look.paint('red', line)))

@@ -5,7 +5,7 @@ import { otherVersion, type Recording } from '../../engine/recording/recording.t
 import { replay, type ReplayedWorld } from '../../engine/recording/replay.ts'
 import { simulate, type SimulationResult } from '../../sim/simulate.ts'
 import { cutText } from '../../rules/text/cut-text.ts'
-import { cleanText } from '../../tools/files/clean-text.ts'
+import { plainText } from '../../tools/files/clean-text.ts'
 import type { Json } from '../../world/json.ts'
 import { loadStories } from '../sim/load-stories.ts'
 import { durationText, many } from '../terminal/amounts.ts'
@@ -23,7 +23,7 @@ interface Writable {
 export async function replayFile({ file, story, onMiss, json }: ReplayArguments, out: Writable): Promise<number> {
   const saved = await loadRecording(file)
   const replayed = story === undefined ? exactly(saved) : await against(saved, story, onMiss)
-  out.write(json ? `${JSON.stringify(replayed.data)}\n` : `${cleanText(replayed.text)}\n`)
+  out.write(json ? `${JSON.stringify(replayed.data)}\n` : `${plainText(replayed.text)}\n`)
   return replayed.isSame ? 0 : 1
 }
 

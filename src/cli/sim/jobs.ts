@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { availableParallelism } from 'node:os'
-import { cleanText } from '../../tools/files/clean-text.ts'
+import { plainText } from '../../tools/files/clean-text.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { cutStart } from '../../rules/text/cut-text.ts'
 import type { Fault } from '../../sim/fault.ts'
@@ -59,7 +59,7 @@ export class Job {
     })
     this.#child.on('message', (answer: JobAnswer) => this.#settle((waiting) => waiting.resolve(answer)))
     this.#child.once('close', (code, signal) => {
-      const why = cleanText(this.#complaint).trim()
+      const why = plainText(this.#complaint).trim()
       const how = signal === null ? `with ${code}` : `by ${signal}`
       const what = `A job of ${file} ended ${how} while it ${this.#doing}`
       const error = new EntiaError('invalid-argument', why === '' ? `${what}.` : `${what}:\n${why}`)

@@ -8,7 +8,7 @@ import type { RunFactsDetails } from '../../sim/run-facts.ts'
 import { standardLaws } from '../../sim/laws/index.ts'
 import { simulate, type SimulationResult } from '../../sim/simulate.ts'
 import { timelinePage } from '../../sim/timeline-page.ts'
-import { cleanText } from '../../tools/files/clean-text.ts'
+import { plainText } from '../../tools/files/clean-text.ts'
 import type { Interruption } from '../interruption.ts'
 import { UsageError } from '../parsed-words.ts'
 import { durationText, many, numberText } from '../terminal/amounts.ts'
@@ -64,7 +64,7 @@ async function oneSeed(stories: Stories, seed: number, asked: SimArguments, { ou
   const hint = isAnyAsked(asked) ? '' : '--save FILE, --html FILE, --trace and --mermaid show what happened.\n'
   const report = ok ? '' : `\n${reportOn(result, story)}\n`
   const seen = seenBy(asked, ok ? undefined : seed, pictures)
-  await write(out, cleanText(`seed ${seed}: ${how}\n${facts.join(' · ')}\nhash ${hash}\n${hint}${report}${seen}`))
+  await write(out, plainText(`seed ${seed}: ${how}\n${facts.join(' · ')}\nhash ${hash}\n${hint}${report}${seen}`))
   return ok ? 0 : 1
 }
 
@@ -85,7 +85,7 @@ async function sweepAll(stories: Stories, asked: SimArguments, outside: SimOutsi
       swept.push(sweep)
       view?.end(sweepSummary(sweep, { from, jobs: jobs.length, laws: lawsOf(story) }))
       if (sweep.failure !== undefined && !asked.json)
-        await write(out, `${cleanText(sweep.failure.report).trimEnd()}\n\n`)
+        await write(out, `${plainText(sweep.failure.report).trimEnd()}\n\n`)
     }
   } finally {
     for (const job of jobs) job.end()
@@ -145,7 +145,7 @@ function jsonOf(swept: readonly StorySweep[], { seeds, from }: SimArguments, job
 
 async function writePictures(out: Output, { trace, mermaid, html }: Pictures): Promise<void> {
   const where = html === undefined || mermaid !== undefined ? undefined : `The page is ${html}`
-  const texts = [trace?.map(cleanText).join('\n'), mermaid, where]
+  const texts = [trace?.map(plainText).join('\n'), mermaid, where]
   for (const text of texts) if (text !== undefined) await write(out, `${text}\n`)
 }
 

@@ -3,7 +3,7 @@ import cliTruncate from 'cli-truncate'
 import { createLogUpdate } from 'log-update'
 import stringWidth from 'string-width'
 import wrapAnsi from 'wrap-ansi'
-import { cleanText } from '../../tools/files/clean-text.ts'
+import { plainText } from '../../tools/files/clean-text.ts'
 
 /** A terminal, file or pipe. */
 export interface Output extends NodeJS.WritableStream {
@@ -77,7 +77,7 @@ export class Screen {
 
   /** Writes a paragraph, wrapped. */
   text(text: string, style?: Style): void {
-    this.#write(() => wrapped(cleanText(text), this.#textColumns).map((line) => this.#paint(style, line)))
+    this.#write(() => wrapped(plainText(text), this.#textColumns).map((line) => this.#paint(style, line)))
   }
 
   /** Writes a line, truncated to the width. */
@@ -102,7 +102,7 @@ export class Screen {
 
   /** Writes streamed text, indented and wrapped, word by word. */
   stream(text: string): void {
-    const lines = ((this.#open ?? '') + cleanText(text)).split('\n')
+    const lines = ((this.#open ?? '') + plainText(text)).split('\n')
     const open = lines.pop() ?? ''
     for (const line of lines) this.#endLine(line)
     this.#open = open
@@ -224,7 +224,7 @@ export class Screen {
 }
 
 function oneLine(text: string): string {
-  return cleanText(text).replaceAll(/[\t\n]+/g, ' ')
+  return plainText(text).replaceAll(/[\t\n]+/g, ' ')
 }
 
 function truncated(text: string, columns: number): string {

@@ -1,7 +1,7 @@
 import type { PostgresStore } from '../../doors/postgres/index.ts'
 import type { Store, WorldInfo } from '../../stores/port.ts'
 import { EntiaError } from '../../world/entia-error.ts'
-import { cleanName, cleanText } from '../../tools/files/clean-text.ts'
+import { cleanName, plainText } from '../../tools/files/clean-text.ts'
 import { UsageError } from '../parsed-words.ts'
 import { ownerText, type WorldsOutput } from './world-lines.ts'
 
@@ -38,7 +38,7 @@ export async function releaseWorld(
   const { quarantine } = info ?? {}
   if (out.isJson) out.write(`${JSON.stringify({ name, ...(root !== undefined && { root }), wasHeld: quarantine })}\n`)
   else if (quarantine === undefined) out.write(`${cleanName(name)} was not in quarantine; workers may drive it.\n`)
-  else out.write(`Workers may drive ${cleanName(name)} again. It was in quarantine: ${cleanText(quarantine)}\n`)
+  else out.write(`Workers may drive ${cleanName(name)} again. It was in quarantine: ${plainText(quarantine)}\n`)
   return 0
 }
 

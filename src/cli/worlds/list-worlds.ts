@@ -1,5 +1,5 @@
 import type { Store, WorldInfo } from '../../stores/port.ts'
-import { cleanName, cleanText } from '../../tools/files/clean-text.ts'
+import { plainText } from '../../tools/files/clean-text.ts'
 import { many } from '../terminal/amounts.ts'
 import { tableLines } from '../table-lines.ts'
 import { dueText, ownerText, sizeText, type WorldsOutput, writeLines } from './world-lines.ts'
@@ -84,7 +84,7 @@ function grouped(groups: Map<string, WorldInfo[]>, key: string): WorldInfo[] {
 function rowsOf(worlds: readonly Listed[], isAll: boolean, { look, nowMs }: WorldsOutput): readonly string[] {
   const head = ['WORLD', 'STATE', 'TICK', 'SIZE', ...(isAll ? [] : ['SESSIONS']), 'LETTERS', 'DUE', 'HELD BY']
   const rows = worlds.map((world) => [
-    `${world.root === undefined ? '' : '  '}${cleanName(world.name)}`,
+    `${world.root === undefined ? '' : '  '}${world.name}`,
     stateText(world),
     world.tick === undefined ? '' : String(world.tick),
     sizeText(world.sizeBytes ?? 0),
@@ -101,8 +101,8 @@ function rowsOf(worlds: readonly Listed[], isAll: boolean, { look, nowMs }: Worl
     ...lines.flatMap((line, at) => {
       const { heldBy, isBusy, isParked, quarantine, unreadable } = worlds[at] as Listed
       if (unreadable !== undefined)
-        return [look.paint('red', line), look.paint('red', `  ${cleanText(unreadable.message)}`)]
-      if (quarantine !== undefined) return [look.paint('red', line), look.paint('red', `  ${cleanText(quarantine)}`)]
+        return [look.paint('red', line), look.paint('red', `  ${plainText(unreadable.message)}`)]
+      if (quarantine !== undefined) return [look.paint('red', line), look.paint('red', `  ${plainText(quarantine)}`)]
       if (isBusy === true && heldBy === undefined && isParked !== true) return [look.paint('yellow', line)]
       return [heldBy === undefined ? line : look.paint('bold', line)]
     }),

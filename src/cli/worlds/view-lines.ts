@@ -2,7 +2,7 @@ import type { WorldInfo } from '../../stores/port.ts'
 import { cutText } from '../../rules/text/cut-text.ts'
 import { formatUsd, toNanoUsd } from '../../rules/money/usd.ts'
 import { defaultLimits } from '../../../components/agent/turn.ts'
-import { cleanName, cleanText } from '../../tools/files/clean-text.ts'
+import { cleanName, plainText } from '../../tools/files/clean-text.ts'
 import { messageText } from '../message-text.ts'
 import { tableLines } from '../table-lines.ts'
 import { many } from '../terminal/amounts.ts'
@@ -34,7 +34,7 @@ export function headLines(info: WorldInfo, view: StoredView | undefined, { look,
   return [
     `${look.paint('bold', cleanName(name))}  ${explained === '' ? '' : look.paint(isBad ? 'yellow' : 'green', explained)}${below}`,
     `  ${[driven, ...waiting].join(' · ')}`,
-    ...(quarantine === undefined ? [] : [look.paint('yellow', `  ${cleanText(quarantine)}`)]),
+    ...(quarantine === undefined ? [] : [look.paint('yellow', `  ${plainText(quarantine)}`)]),
     ...(view === undefined ? [] : [`  ${tickText(view, nowMs)} · ${sizeText(sizeBytes ?? 0)}`]),
   ]
 }
@@ -44,7 +44,7 @@ function tickText({ rows, snapshotTick, tick, tickAtMs, version }: StoredView, n
     rows === 0
       ? `a snapshot of tick ${snapshotTick}`
       : `a snapshot of tick ${snapshotTick} and ${many(rows, 'tick')} behind it`
-  const by = version === undefined ? '' : ` by entia ${version}`
+  const by = version === undefined ? '' : ` by entia ${cleanName(version)}`
   return `Tick ${tick} at ${dateText(tickAtMs)} (${distanceText(tickAtMs, nowMs)}) · ${kept}${by}`
 }
 
@@ -159,14 +159,14 @@ function sessionLines(sessions: readonly SessionView[], { look, nowMs }: WorldsO
   const shown = [...active, ...latest]
   const lines = tableLines(
     shown.map(({ category, createdAtMs, error, finishedAtMs, model, prompt, sessionId, startedAtMs, status }) => [
-      `  ${cleanName(sessionId)}`,
+      `  ${sessionId}`,
       status,
       finishedAtMs === undefined
         ? ageText(nowMs - (startedAtMs ?? createdAtMs))
         : ageText(finishedAtMs - (startedAtMs ?? createdAtMs)),
-      cleanName(category),
-      cleanName(model),
-      cutText(cleanName(error ?? prompt), 80, '…'),
+      category,
+      model,
+      cutText(error ?? prompt, 80, '…'),
     ]),
   ).map((line, at) => (['failed', 'timed_out'].includes(shown[at]?.status ?? '') ? look.paint('red', line) : line))
   const left = over.length - latest.length
@@ -178,8 +178,8 @@ function tickLines(ticks: readonly TickView[]): string[] {
     ticks.map(({ atMs, events, inputs, tick }) => [
       `  ${tick}`,
       dateText(atMs),
-      inputs.length === 0 ? '-' : inputs.map(cleanText).join(', '),
-      events.length === 0 ? '' : `→ ${events.map(cleanText).join(', ')}`,
+      inputs.length === 0 ? '-' : inputs.join(', '),
+      events.length === 0 ? '' : `→ ${events.join(', ')}`,
     ]),
   )
 }
@@ -190,8 +190,9 @@ function ownLines(own: StoredView['own'], title: (text: string) => string[]): st
   const lines = entries.map(([name, values]) => {
     const [entity = '', ...more] = Object.keys(values)
     const others = more.length === 0 ? '' : `, and ${many(more.length, 'more')}`.replace(/mores$/, 'more')
-    if (entity === '') return `  ${name}`
-    return `  ${name}  entity ${entity}: ${cutText(cleanName(JSON.stringify(values[Number(entity)])), maxWhatChars, '…')}${others}`
+    const shown = cleanName(name)
+    if (entity === '') return `  ${shown}`
+    return `  ${shown}  entity ${entity}: ${cutText(cleanName(JSON.stringify(values[Number(entity)])), maxWhatChars, '…')}${others}`
   })
   return [...title('Components that this command does not know, as they are stored'), ...lines]
 }

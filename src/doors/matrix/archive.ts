@@ -2,10 +2,11 @@ import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Folders, folders, writePrivateFile } from '../../runtime/config/folders.ts'
 import { callback, checkOptions, environment, refuseMisfit, type ShapesOf } from '../../world/option-shapes.ts'
+import { noticesTo } from '../../runtime/notices.ts'
 import { archiveFile } from './archive-file.ts'
 import { type ArchiveSink, endedTurns } from './archived-turns.ts'
 import { readIfThere, unlessMissing } from './read-if-there.ts'
-import { type MatrixSessions, RoomSessions, toStderr } from './room-sessions.ts'
+import { type MatrixSessions, RoomSessions } from './room-sessions.ts'
 
 /** Options of `matrixArchiveAll`. */
 export interface ArchiveOptions {
@@ -29,7 +30,8 @@ export async function matrixArchiveAll(sessions: MatrixSessions, options: Archiv
 }
 
 async function archiveRooms(sessions: RoomSessions, { sink }: ArchiveOptions): Promise<number> {
-  const { cwd, env, onNotice = toStderr } = sessions.options
+  const { cwd, env } = sessions.options
+  const onNotice = noticesTo(sessions.options.onNotice)
   const keep = sink ?? archiveFile(join(folders(env, cwd).data, 'archive'))
   let count = 0
   for (const room of await sessions.list()) {

@@ -1,15 +1,10 @@
 import { EntiaError } from '../../world/entia-error.ts'
 import { checkOptions, countFromZero, type ShapesOf } from '../../world/option-shapes.ts'
+import { noticesTo } from '../../runtime/notices.ts'
 import { connect } from './connection.ts'
 import { Position } from './position.ts'
 import { RoomBot } from './room-bot.ts'
-import {
-  type MatrixSessionOptions,
-  type MatrixSessions,
-  RoomSessions,
-  sessionOptionShapes,
-  toStderr,
-} from './room-sessions.ts'
+import { type MatrixSessionOptions, type MatrixSessions, RoomSessions, sessionOptionShapes } from './room-sessions.ts'
 
 /** Options of `matrixPoll`. */
 export interface PollOptions extends MatrixSessionOptions {
@@ -38,7 +33,8 @@ export async function matrixPoll(options: PollOptions = {}): Promise<number> {
   checkOptions('matrixPoll', options, pollShapes)
   const { sessions: given, timeoutMs = 0, ...own } = options
   const sessions = sessionsOf(given, own)
-  const { env, host, onNotice = toStderr } = sessions.options
+  const { env, host } = sessions.options
+  const onNotice = noticesTo(sessions.options.onNotice)
   const stopping = new AbortController()
   const { signal } = stopping
   const connection = await connect({ clock: host?.clock, env, onNotice, signal })

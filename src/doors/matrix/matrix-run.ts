@@ -1,12 +1,13 @@
 import type { Clock } from '../../engine/loop/clock.ts'
 import { callback, checkOptions, countFromZero, type ShapesOf } from '../../world/option-shapes.ts'
+import { noticesTo } from '../../runtime/notices.ts'
 import { archiveFlushed } from './archive.ts'
 import type { ArchiveSink } from './archived-turns.ts'
 import { connect } from './connection.ts'
 import { pause } from './pause.ts'
 import { Position } from './position.ts'
 import { RoomBot } from './room-bot.ts'
-import { type MatrixSessionOptions, RoomSessions, sessionOptionShapes, toStderr } from './room-sessions.ts'
+import { type MatrixSessionOptions, RoomSessions, sessionOptionShapes } from './room-sessions.ts'
 
 /** Options of `matrixRun`. */
 export interface RunOptions extends MatrixSessionOptions {
@@ -56,7 +57,8 @@ export async function matrixRun(options: RunOptions = {}): Promise<number> {
 
 async function runUntil(stopping: AbortController, options: RunOptions): Promise<number> {
   const { signal: given, sink, timeoutMs = 30_000, ...own } = options
-  const { env, host, onNotice = toStderr } = own
+  const { env, host } = own
+  const onNotice = noticesTo(own.onNotice)
   const { signal } = stopping
   const maxTries = Infinity
   const { clock, config, folders, home } = await connect({ clock: host?.clock, env, maxTries, onNotice, signal })

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../engine/loop/clock.ts'
 import { EntiaError } from '../../world/entia-error.ts'
+import { noticesTo } from '../../runtime/notices.ts'
 import {
   callback,
   checkOptions,
@@ -13,7 +14,6 @@ import {
 import { connect } from './connection.ts'
 import { clockShape } from './matrix-config.ts'
 import { messageParts } from './message-parts.ts'
-import { toStderr } from './room-sessions.ts'
 
 /** Options of `matrixSend`. */
 export interface SendOptions {
@@ -44,7 +44,8 @@ const sendShapes: ShapesOf<SendOptions> = {
 export async function matrixSend(text: string, options: SendOptions = {}): Promise<string> {
   refuseMisfit('matrixSend', 'text', text, filledText)
   checkOptions('matrixSend', options, sendShapes)
-  const { clock, env, msgtype = 'm.text', onNotice = toStderr } = options
+  const { clock, env, msgtype = 'm.text' } = options
+  const onNotice = noticesTo(options.onNotice)
   const { config, home } = await connect({ clock, env, onNotice })
   const { roomId: asked = config.room } = options
   const roomId = asked.startsWith('#') ? await resolved(asked) : asked

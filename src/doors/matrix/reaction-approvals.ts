@@ -2,7 +2,7 @@ import type { Clock } from '../../engine/loop/clock.ts'
 import type { Decision } from '../../protocol/policy.ts'
 import type { ApprovalAnswer, ApprovalCall } from '../../runtime/chat/approval.ts'
 import { callHint } from '../../runtime/chat/progress.ts'
-import { cleanText } from '../../tools/files/clean-text.ts'
+import { visibleText } from '../../tools/files/clean-text.ts'
 import type { Json } from '../../world/json.ts'
 import type { Homeserver } from './homeserver.ts'
 import { messageParts } from './message-parts.ts'
@@ -133,15 +133,13 @@ function questionText({ arguments: given, leadsTo = {}, tool }: ApprovalCall, { 
     `May this run? [${tool}]${hint === '' ? '' : ` ${hint}`}`,
     ...shown,
     ...links,
-    `Reason: ${cleanText(reason)}`,
+    `Reason: ${visibleText(reason)}`,
     `React with 👍 to allow it, or 👎 to decline, within ${reactionMs / 1_000} s.`,
   ].join('\n')
 }
 
 function valueText(value: Json | undefined): string {
-  const text = cleanText(typeof value === 'string' ? value : JSON.stringify(value ?? null))
-  // What changes the direction of writing makes a command read as another one.
-  const chars = Array.from(text.replaceAll(/[\u200E\u200F\u202A-\u202E\u2066-\u2069]/g, ''))
+  const chars = Array.from(visibleText(typeof value === 'string' ? value : JSON.stringify(value ?? null)))
   const left = chars.length - maxShownChars
   return left <= 0 ? chars.join('') : `${chars.slice(0, maxShownChars).join('')} [${left} characters left out]`
 }

@@ -8,6 +8,7 @@ import { openSession, sessionSetup } from '../../runtime/chat/session-setup.ts'
 import { folders } from '../../runtime/config/folders.ts'
 import type { Tool } from '../../tools/port.ts'
 import { EntiaError } from '../../world/entia-error.ts'
+import { noticesTo } from '../../runtime/notices.ts'
 import {
   callback,
   checkOptions,
@@ -178,7 +179,8 @@ export class RoomSessions implements MatrixSessions {
   }
 
   async #setup(place: Place) {
-    const { cwd, env, host, onNotice = toStderr, system, verbose } = this.options
+    const { cwd, env, host, system, verbose } = this.options
+    const onNotice = noticesTo(this.options.onNotice)
     const config = await readConfig(folders(env, cwd), onNotice)
     const isNamed = this.options.provider !== undefined || this.options.model !== undefined
     const { model, provider } = isNamed ? this.options : config
@@ -199,8 +201,4 @@ function newKey(key: string): Partial<RoomRecord> {
 export async function leave(session: ChatSession): Promise<void> {
   await session.runner.stop()
   await session.close()
-}
-
-export function toStderr(notice: string): void {
-  process.stderr.write(`${notice}\n`)
 }

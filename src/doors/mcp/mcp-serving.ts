@@ -9,13 +9,14 @@ import { builtinTools } from '../../runtime/tools/builtin-tools.ts'
 import { JsProcesses } from '../../runtime/tools/js/js-processes.ts'
 import type { Tool } from '../../tools/port.ts'
 import { EntiaError } from '../../world/entia-error.ts'
+import { noticesTo } from '../../runtime/notices.ts'
 import { exposedChat, subagentTools } from './exposed-agents.ts'
 import { ServerAgents } from './server-agents.ts'
 import { ServerApprovals } from './server-approval.ts'
 import { ServerCaller } from './server-caller.ts'
 import { ServerCalls } from './server-calls.ts'
 import { type McpServerOptions, serverDefaults } from './server-options.ts'
-import { placeOf, type ServerPlace, toStderr } from './server-place.ts'
+import { placeOf, type ServerPlace } from './server-place.ts'
 import { type ServerSdk, serverSdk } from './server-sdk.ts'
 import { offerTools } from './server-tools.ts'
 
@@ -35,7 +36,8 @@ export class McpServing {
     const sdk = await serverSdk(user)
     const place = await placeOf(options)
     const more = await sessionExtensions(options.tools ?? place.config.tools ?? ['all'], place.config, place)
-    for (const notice of more.notices) (options.onNotice ?? toStderr)(notice)
+    const tell = noticesTo(options.onNotice)
+    for (const notice of more.notices) tell(notice)
     return new McpServing(sdk, options, { ...place, more }, user)
   }
 

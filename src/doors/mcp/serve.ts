@@ -5,12 +5,12 @@ import { Writable } from 'node:stream'
 import { folders } from '../../runtime/config/folders.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { checkOptions } from '../../world/option-shapes.ts'
+import { noticesTo } from '../../runtime/notices.ts'
 import { HttpGuard, type HttpRefusal, localHosts } from '../../runtime/http-guard.ts'
 import { refusalBody } from './refusal-body.ts'
 import { HttpEndpoint } from './mcp-handler.ts'
 import { McpServing } from './mcp-serving.ts'
 import { type ServeOptions, serverDefaults, serveShapes } from './server-options.ts'
-import { toStderr } from './server-place.ts'
 import { nodeSdk, stdioSdk } from './server-sdk.ts'
 import { serverToken } from './server-token.ts'
 
@@ -87,8 +87,9 @@ function protocolOutput(): { readonly stream: Writable; readonly putBack: () => 
 function ignore(): void {}
 
 async function serveHttp(options: ServeOptions, port: number): Promise<McpServerHandle> {
-  const { cwd = '.', env = process.env, host = serverDefaults.host, onNotice = toStderr } = options
+  const { cwd = '.', env = process.env, host = serverDefaults.host } = options
   const { maxRequests = serverDefaults.maxRequests } = options
+  const onNotice = noticesTo(options.onNotice)
   const { toNodeHandler } = await nodeSdk('serve')
   const serving = await McpServing.setUp('serve', options)
   const token = options.token ?? (await serverToken(env, folders(env, resolve(cwd)), onNotice))

@@ -5,6 +5,7 @@ import type {
   ServerContext,
 } from '@modelcontextprotocol/server'
 import type { ApprovalQuestion } from '../../engine/effects/approval-effect.ts'
+import { visibleText } from '../../tools/files/clean-text.ts'
 import { canonical } from '../../world/canonical.ts'
 import { sha256 } from '../../world/sha256.ts'
 import type { ServerCall } from './server-calls.ts'
@@ -99,13 +100,13 @@ function shownHash({ arguments: given, dataClass, decision, operation, paths, to
 }
 
 function textOf({ arguments: given, decision, operation, tool }: ApprovalQuestion): string {
-  const text = JSON.stringify(given, undefined, 2)
+  const text = visibleText(JSON.stringify(given, undefined, 2))
   const cut =
     text.length > maxShownChars
       ? `${text.slice(0, maxShownChars)}\n[${text.length - maxShownChars} more characters]`
       : text
   const what = operation === undefined || operation === 'unknown' ? '' : ` (${operation})`
-  const why = decision === undefined ? '' : `\nAsked because of: ${decision.reason}`
+  const why = decision === undefined ? '' : `\nAsked because of: ${visibleText(decision.reason)}`
   return `May ${tool}${what} run?\n${cut}${why}`
 }
 

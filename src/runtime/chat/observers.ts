@@ -1,4 +1,5 @@
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
+import { plainText } from '../../tools/files/clean-text.ts'
 import { isThenable } from '../../world/is-thenable.ts'
 import type { ToolCallEvent } from './tool-call-event.ts'
 
@@ -49,7 +50,9 @@ export class Observers {
       observing.hasFailed = true
       const { name } = observing.observer
       const which = name === '' ? 'An observer' : `The observer ${name}`
-      process.stderr.write(`${which} failed, and will not be reported again: ${message.replaceAll(/\s+/g, ' ')}\n`)
+      process.stderr.write(
+        `${which} failed, and will not be reported again: ${plainText(message).replaceAll(/\s+/g, ' ')}\n`,
+      )
     }
     this.#failed({ callId: call.id, tool: call.tool }, message)
   }

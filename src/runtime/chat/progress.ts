@@ -1,3 +1,4 @@
+import { plainText } from '../../tools/files/clean-text.ts'
 import { noOutput } from '../../tools/tool-output.ts'
 import type { JsonObject } from '../../world/json.ts'
 import { callback, checkOptions } from '../../world/option-shapes.ts'
@@ -24,7 +25,7 @@ function toStderr(line: string): void {
 /** The line for a call, without a line end. */
 export function progressLine({ call, decision, outcome, result, success }: ToolCallEvent): string {
   const hint = callHint(call.tool, call.arguments)
-  const head = `  [${call.tool}]${hint === '' ? '' : ` ${hint}`}`
+  const head = `  [${shown(call.tool)}]${hint === '' ? '' : ` ${hint}`}`
   if (outcome !== 'ran') return `${head} ${outcome}: ${shown(decision.reason)}`
   return `${head} (${lineCount(result)} lines)${success ? '' : ' (error)'}`
 }
@@ -70,9 +71,9 @@ function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
-/** On one line, without control characters. */
+/** On one line, and cleaned. */
 function shown(text: string): string {
-  return text.replaceAll(/\r\n|[\n\r\u2028\u2029]/g, '⏎').replaceAll(/\p{Cc}/gu, '')
+  return plainText(text.replaceAll(/\r\n|[\n\r\u2028\u2029]/g, '⏎').replaceAll(/\p{Cc}/gu, ''))
 }
 
 function lineCount(text: string): number {

@@ -24,6 +24,7 @@ import { chooseProvider, wholeModelName } from '../models/choose-provider.ts'
 import { defaultLocalModel } from '../models/local-model.ts'
 import { builtInProviders } from '../../models/providers.ts'
 import { providersOf } from '../models/providers-of.ts'
+import { noticesTo } from '../notices.ts'
 import { builtinTools } from '../tools/builtin-tools.ts'
 import { BackgroundShells } from '../tools/background-shells.ts'
 import { FileBackups } from '../tools/file-backups.ts'
@@ -92,13 +93,13 @@ export async function sessionSetup(options: SetupOptions = {}): Promise<ChatSess
   checkOptions('sessionSetup', options, setupShapes)
   const { store } = options
   const place = placeOf(options)
-  const settings = await read(options, place)
+  const settings = await read(place)
   const names = modelOf(options, settings, place)
   const { maxSteps = settings.maxSteps ?? sessionSetupDefaults.maxSteps } = options
   const more = await extensionsOf(options, settings, place)
   const system = await promptOf(options, place, more.text)
   const parts = shared(more)
-  const { feed, permissions } = await sessionServers({ onNotice: toStderr, ...options }, settings, place)
+  const { feed, permissions } = await sessionServers({ ...options, onNotice: place.onNotice }, settings, place)
   const kept = { backups: parts.backups, shells: parts.shells, feed, dispose: disposal(parts, feed) }
   const made = {
     ...(await sessionOptions({ ...options, permissions }, settings, place, parts)),
@@ -122,12 +123,12 @@ export async function openSession(options: OpenOptions): Promise<ChatSession> {
   const { sessions, cwd } = placeOf(options)
   const key = await sessions.find(options.key, cwd)
   const place = placeOf({ ...options, cwd: options.cwd ?? (await sessions.describe(key))?.cwd })
-  const settings = await read(options, place)
+  const settings = await read(place)
   const isNamed = options.provider !== undefined || options.model !== undefined
   const names = isNamed ? modelOf(options, settings, place) : {}
   const { maxSteps = settings.maxSteps, system } = options
   const parts = shared(await extensionsOf(options, settings, place))
-  const { feed, permissions } = await sessionServers({ onNotice: toStderr, ...options }, settings, place)
+  const { feed, permissions } = await sessionServers({ ...options, onNotice: place.onNotice }, settings, place)
   const kept = { backups: parts.backups, shells: parts.shells, feed, dispose: disposal(parts, feed), folder: sessions }
   const opened = {
     ...(await sessionOptions({ ...options, permissions }, settings, place, parts)),
@@ -172,31 +173,23 @@ interface Place {
   readonly env: NodeJS.ProcessEnv
   readonly folders: Folders
   readonly sessions: SessionFolder
+  readonly onNotice: (notice: string) => void
 }
 
-function placeOf({
-  cwd = '.',
-  env = process.env,
-}: {
-  readonly cwd?: string | undefined
-  readonly env?: NodeJS.ProcessEnv | undefined
-}): Place {
+function placeOf({ cwd = '.', env = process.env, onNotice }: Pick<SetupOptions, 'cwd' | 'env' | 'onNotice'>): Place {
   const absolute = resolve(cwd)
   // Empty variables count as unset.
   const home = env['HOME'] || env['USERPROFILE'] || userInfo().homedir
   const found = folders(env, absolute)
-  return { cwd: absolute, home, env, folders: found, sessions: new SessionFolder(join(found.data, 'sessions')) }
+  const sessions = new SessionFolder(join(found.data, 'sessions'))
+  return { cwd: absolute, home, env, folders: found, sessions, onNotice: noticesTo(onNotice) }
 }
 
-async function read({ onNotice = toStderr }: Pick<SetupOptions, 'onNotice'>, place: Place): Promise<RuntimeConfig> {
-  const { cwd, home } = place
+async function read(place: Place): Promise<RuntimeConfig> {
+  const { cwd, home, onNotice } = place
   const { config, notices } = await readRuntimeConfig({ cwd, folders: place.folders, home })
   for (const notice of notices) onNotice(notice)
   return config
-}
-
-function toStderr(notice: string): void {
-  process.stderr.write(`${notice}\n`)
 }
 
 /** Provider and model, by the options, the configuration, and what there is by default. The Host's own providers need no key. */
@@ -210,18 +203,17 @@ function modelOf(options: SetupOptions, config: RuntimeConfig, { env }: Place) {
 
 /** Skills and tool packages. */
 async function extensionsOf(options: SetupOptions | OpenOptions, config: RuntimeConfig, place: Place) {
-  const { onNotice = toStderr } = options
   const more = await sessionExtensions(options.tools ?? config.tools ?? ['all'], config, place)
-  for (const notice of more.notices) onNotice(notice)
+  for (const notice of more.notices) place.onNotice(notice)
   return more
 }
 
 async function promptOf(
-  { loadProjectContext = true, onNotice = toStderr, system }: SetupOptions,
+  { loadProjectContext = true, system }: SetupOptions,
   place: Place,
   skills: string | undefined,
 ): Promise<string> {
-  const { cwd } = place
+  const { cwd, onNotice } = place
   const base = system ?? standardPrompt(cwd, loadProjectContext)
   const own = skills === undefined ? base : `${base}\n\n${skills}`
   if (!loadProjectContext) return own

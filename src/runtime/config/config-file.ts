@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { checkSettings, snakeCase } from '../../rules/config/check-settings.ts'
+import { cleanName } from '../../tools/files/clean-text.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { readConfigText, type TextPlace, type TextProblem } from './config-text.ts'
 import { type RuntimeConfig, RuntimeConfigSchema } from './runtime-config.ts'
@@ -48,7 +49,14 @@ export function refuseProblems(files: readonly ConfigFile[]): void {
   })
   if (found.length > maxListed) messages.push(`And ${found.length - maxListed} more.`)
   const { file, path, line, column } = first
-  throw new EntiaError('config-invalid', messages.join('\n'), { file, path, line, column, problems: found })
+  // A key may be a line break and words after it.
+  throw new EntiaError('config-invalid', messages.map(cleanName).join('\n'), {
+    file,
+    path,
+    line,
+    column,
+    problems: found,
+  })
 }
 
 async function textOf(path: string): Promise<string | undefined> {

@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../../rules/config/config.ts'
 import { leadsTo, placesOf } from '../../tools/files/leads-to.ts'
+import { cleanName } from '../../tools/files/clean-text.ts'
 import { checkOptions, filledText, refuseMisfit, type ShapesOf, table } from '../../world/option-shapes.ts'
 import { type ConfigFile, readConfigFile, refuseProblems } from './config-file.ts'
 import { type Folders, inHome } from './folders.ts'
@@ -116,7 +117,7 @@ function ignoredNotice(
   const lines = keys.map((key) => {
     const { line = 1, column = 1, spelt = key } = find(key) ?? {}
     const part = key === 'context.taskClass' ? ' (its approval of every tool call)' : ''
-    return `  ${path}:${line}:${column}: ${spelt}${part}`
+    return cleanName(`  ${path}:${line}:${column}: ${spelt}${part}`)
   })
   return [
     [

@@ -1,6 +1,6 @@
 import { byCodePoint } from '../../world/by-code-point.ts'
 import { cutText } from '../../rules/text/cut-text.ts'
-import { cleanText } from '../../tools/files/clean-text.ts'
+import { plainText } from '../../tools/files/clean-text.ts'
 import type { ListedSkill } from './list-skills.ts'
 
 /** What a system prompt says of skills. */
@@ -74,11 +74,7 @@ function firstOf(lines: readonly string[]): readonly string[] {
   return lines.filter((line) => (chars += line.length + 1) <= maxChars)
 }
 
-/**
- * A description on one line, so that it cannot begin another entry or section: without control characters, and without the
- * characters that a person does not see, of which only joiners within words stay.
- */
+/** A description on one line, so that it cannot begin another entry or section, and cleaned. */
 function oneLine(text: string): string {
-  const shown = cleanText(text).replace(/(?![\u200C\u200D])[\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')
-  return shown.replaceAll(/\s+/g, ' ').trim()
+  return plainText(text).replaceAll(/\s+/g, ' ').trim()
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { cutText } from '../../rules/text/cut-text.ts'
 import { defineTool } from '../../tools/define-tool.ts'
-import { cleanName, cleanText } from '../../tools/files/clean-text.ts'
+import { cleanName, plainText } from '../../tools/files/clean-text.ts'
 import type { Tool, ToolOutput } from '../../tools/port.ts'
 import { errorOutput } from '../../tools/tool-output.ts'
 import { didYouMean } from '../../world/near-names.ts'
@@ -54,7 +54,7 @@ async function textOf(name: string, places: readonly SkillPlace[]): Promise<stri
     ...factsOf(file),
     ...(await filesOf(folder)),
     '',
-    cleanText(file.body),
+    plainText(file.body),
   ].join('\n')
 }
 

@@ -1,7 +1,7 @@
 import { mkdir, readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { approvalText, type AskedCall, visibleText } from '../../../src/cli/chat/approval-text.ts'
+import { approvalText, type AskedCall } from '../../../src/cli/chat/approval-text.ts'
 import { tempFolder } from '../../tools/temp-folder.ts'
 import { plainLook } from './typed-chat.ts'
 
@@ -63,8 +63,8 @@ describe('what is shown of a call', () => {
   })
 
   it('hides nothing that a terminal would act on', async () => {
-    const command = 'echo \u001b[2K\u001b]0;title\u0007 \u202e evil \u200b \u009b31m\r rm'
-    expect(visibleText(command)).toBe('echo ^[[2K^[]0;title^G <U+202E> evil <U+200B> <U+009B>31m^M rm')
-    expect(await shown({ tool: 'b\u001bash', arguments: { command } })).not.toMatch(/(?!\n)\p{Cc}/u)
+    const command = 'echo \u001b[2K\u001b]0;title\u0007 \u202e evil \u3164\r rm'
+    const text = await shown({ tool: 'b\u001bash', arguments: { command } })
+    expect(text).toBe('b^[ash asks\n  echo ^[[2K^[]0;title^G <U+202E> evil <U+3164>^M rm')
   })
 })

@@ -203,7 +203,7 @@ describe('a call that needs a person', () => {
     expect(await again).toBe(1)
   })
 
-  it('shows all of a long command, without signs that turn the direction of writing', async () => {
+  it('shows all of a long command, with what turns the direction of writing as a mark', async () => {
     const at = await lab(
       ({ messages }) =>
         messages.at(-1)?.role === 'tool'
@@ -215,7 +215,7 @@ describe('a call that needs a person', () => {
     await running(at)
     at.server.say(at.room, at.ada, 'Go.')
     const asked = await question(at)
-    expect(replies(at, at.room)[0]).toContain(`command: echo ${'x'.repeat(80)} ; rm -rf build\nReason: `)
+    expect(replies(at, at.room)[0]).toContain(`command: echo ${'x'.repeat(80)} <U+202E>; rm -rf build\nReason: `)
     at.server.react(at.room, at.ada, asked, '👎')
     await at.server.until(() => replies(at, at.room).length === 2)
   })
