@@ -6,6 +6,13 @@ export interface Interruption {
   readonly exitCode: () => number
 }
 
+const outside: ReadonlySet<number> = new Set([128 + constants.signals.SIGTERM, 128 + constants.signals.SIGHUP])
+
+/** Says an exit code that the system or a closed terminal has ended the program, and no user has cancelled its work? */
+export function isFromOutside(exitCode: number): boolean {
+  return outside.has(exitCode)
+}
+
 /** Aborts on SIGINT, SIGTERM, SIGHUP, or a closed output. A second signal ends the process at once. */
 export function interruption(): Interruption {
   const controller = new AbortController()

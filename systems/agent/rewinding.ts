@@ -2,6 +2,8 @@ import { Archive, ArchiveJob, EndedTurn } from '../../components/context/archive
 import { Boundary } from '../../components/context/boundary.ts'
 import { CompactionPending } from '../../components/context/compaction-state.ts'
 import { Conversation, Unread } from '../../components/agent/conversation.ts'
+import { ModelCall } from '../../components/effects/model-call.ts'
+import { OwnedBy } from '../../components/effects/effect.ts'
 import { HolderOf } from '../../components/context/holder.ts'
 import { LastCall } from '../../components/context/last-call.ts'
 import { Llm } from '../../components/agent/llm.ts'
@@ -14,7 +16,7 @@ import { UncountedCalls } from '../../components/money/token-factors.ts'
 import type { InputOf } from '../../src/protocol/input.ts'
 import type { Message } from '../../src/protocol/message.ts'
 import { seqAt } from '../../src/rules/projection/places.ts'
-import { rewindPoint } from '../../src/rules/projection/rewind-point.ts'
+import { type RewindPoint, rewindPoint } from '../../src/rules/projection/rewind-point.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { dropJob } from '../context/archive-jobs.ts'
@@ -71,6 +73,27 @@ function rewind(world: World, { agent, messages: count }: InputOf<'rewind'>): vo
   forgetEntries(world, agent, fromSeq)
   world.remove(agent, Unread)
   emit(world, 'rewound', { agent, fromSeq, toSeq, messages: removed.length })
+}
+
+/**
+ * Takes back the newest messages of the user that no model has read yet, at most so many, and nothing else. Returns how many.
+ * Writes: Conversation, Rewound.
+ */
+export function takeBackUnread(world: World, agent: Entity, most: number): number {
+  const call = world.referrers(OwnedBy, agent).find((owned) => world.has(owned, ModelCall))
+  const read =
+    call === undefined
+      ? world.read(agent, Conversation).findLastIndex(({ role }) => role === 'assistant') + 1
+      : world.read(call, ModelCall).messages
+  const unread: RewindPoint[] = []
+  for (let point = rewindPoint(world, agent, 1); unread.length < most && point !== undefined && point.index >= read;) {
+    unread.unshift(point)
+    point = rewindPoint(world, agent, unread.length + 1)
+  }
+  for (const { seq } of unread) noteRange(world, agent, { fromSeq: seq, toSeq: seq })
+  for (const { index } of unread.toReversed()) world.splice(agent, Conversation, index, 1, [])
+  for (const { seq } of unread) emit(world, 'rewound', { agent, fromSeq: seq, toSeq: seq, messages: 1 })
+  return unread.length
 }
 
 /** What stays ends with the assistant: a message that was never answered, or answered no further, is closed. */

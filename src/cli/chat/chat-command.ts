@@ -2,6 +2,7 @@ import { constants } from 'node:os'
 import { join, resolve } from 'node:path'
 import { Chat } from './chat.ts'
 import type { ChatArguments } from './chat-arguments.ts'
+import { isFromOutside } from '../interruption.ts'
 import { LineHistory } from './line-history.ts'
 import { lookOf } from './look.ts'
 import { folders, removeSession } from '../../runtime/index.ts'
@@ -99,7 +100,10 @@ function diverted(stderr: NodeJS.WriteStream, tell: (text: string) => void): () 
 
 /** Runs the chat; a signal that ends programs ends it in order, and so does a terminal that is gone. */
 async function untilSignal(chat: Chat, { stdin, stdout }: ChatPlace): Promise<number> {
-  const leave = (name: NodeJS.Signals): void => void chat.leave(128 + constants.signals[name])
+  const leave = (name: NodeJS.Signals): void => {
+    const exitCode = 128 + constants.signals[name]
+    void chat.leave(exitCode, isFromOutside(exitCode))
+  }
   const gone = (): void => leave('SIGHUP')
   const names = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const
   for (const name of names) process.on(name, leave)

@@ -215,6 +215,12 @@ export class ChatUi {
     if (this.#editor.text === '') this.#editor.propose(text)
   }
 
+  /** Puts a text into the line, before what is being typed. */
+  putBack(text: string): void {
+    const typed = this.#editor.text
+    this.#editor.propose(typed === '' ? text : `${text}\n${typed}`)
+  }
+
   /** Writes a text where the cursor is, unless something is asked. */
   insert(text: string): void {
     if (this.#question !== undefined) return

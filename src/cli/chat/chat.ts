@@ -4,7 +4,7 @@ import { Conversation } from '../../../components/agent/conversation.ts'
 import { Approval, ToolCall } from '../../../components/agent/tool-call.ts'
 import { LastTurn } from '../../../components/agent/turn.ts'
 import { OwnedBy, Running } from '../../../components/effects/effect.ts'
-import { EntiaError, lastText, textOf } from '../../index.ts'
+import { EntiaError, lastText, textOf, type UserMessage } from '../../index.ts'
 import type { ApprovalAnswer, ApproveCall, ChatSession, RewindOptions, RewindPlan } from '../../runtime/index.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import { partsSoFar } from '../../runtime/ask/turn-parts.ts'
@@ -45,6 +45,14 @@ export interface ChatOptions extends Pick<
   readonly remember: (line: string) => void
 }
 
+/** A message that joins the turn at its next step. */
+interface Waiting {
+  readonly text: string
+  /** The text as it was typed, without what was pasted. */
+  readonly shown: string
+  readonly message: UserMessage
+}
+
 /** Two presses of Escape within this time are one command. */
 const escapeTwiceMs = 600
 
@@ -58,7 +66,8 @@ export class Chat {
   readonly #left = Promise.withResolvers<number>()
   #isCancelling = false
   #isLeaving = false
-  #waiting: string[] = []
+  /** What was typed while the agent works, and no step has read. */
+  #waiting: Waiting[] = []
   #lastEscapeMs = -Infinity
   /** The turn that is shown. */
   #following: Promise<unknown> = Promise.resolve()
@@ -103,13 +112,13 @@ export class Chat {
     return this.#left.promise
   }
 
-  /** Cancels what runs, saves, and ends the chat. */
-  async leave(exitCode: number): Promise<void> {
+  /** Stops what runs, saves, and ends the chat. @param keepTurn the turn stays open, and `--resume` goes on with it */
+  async leave(exitCode: number, keepTurn = false): Promise<void> {
     if (this.#isLeaving) return
     this.#isLeaving = true
     if (this.#session.isBusy) this.#ui.say('Stopping…', 'dim')
     try {
-      await this.#endSession()
+      await this.#endSession(keepTurn)
     } catch (error) {
       this.#ui.say(thrownMessage(error), 'red')
     } finally {
@@ -143,10 +152,10 @@ export class Chat {
     })
   }
 
-  async #endSession(): Promise<void> {
+  async #endSession(keepTurn = false): Promise<void> {
     const session = this.#session
     const { agent, key, world } = session
-    await session.close()
+    await session.close({ keepTurn })
     // What was said just before is in it by now.
     if (session.history.length === 0 && !world.has(agent, Rewound)) await this.#options.sessions.forget(key)
     else this.#ui.say(`To go on with this chat: entia --resume ${key}`, 'dim')
@@ -205,8 +214,8 @@ export class Chat {
     for (const note of notes) this.#ui.say(note, 'yellow')
     if (session.isBusy && !session.isStopped) {
       // It joins the open turn at its next step.
-      this.#waiting.push(shown)
-      this.#ui.waiting(this.#waiting)
+      this.#waiting.push({ text, shown, message })
+      this.#ui.waiting(this.#waiting.map((each) => each.shown))
       session.ask(message).catch(() => undefined)
       return
     }
@@ -255,7 +264,7 @@ export class Chat {
   #showWaiting(): void {
     if (this.#waiting.length === 0) return
     this.#ui.gap()
-    for (const text of this.#waiting) this.#ui.say(`› ${text}`, 'bold')
+    for (const { shown } of this.#waiting) this.#ui.say(`› ${shown}`, 'bold')
     this.#ui.gap()
     this.#waiting = []
     this.#ui.waiting([])
@@ -330,7 +339,22 @@ export class Chat {
     if (this.#isCancelling) return
     this.#isCancelling = true
     this.#ui.work('stopping (Ctrl-C again leaves at once)')
-    await this.#guarded(() => this.#session.cancel('cancelled by the user'))
+    const waiting = this.#waiting
+    this.#waiting = []
+    this.#ui.waiting([])
+    await this.#guarded(async () => {
+      const taken = await this.#session.cancel('cancelled by the user', { takeBack: waiting.length })
+      this.#waiting = waiting.slice(0, waiting.length - taken)
+      this.#showWaiting()
+      this.#putBack(waiting.slice(waiting.length - taken))
+    })
+  }
+
+  /** What the agent has not read stands in the line again, before what is being typed. */
+  #putBack(unread: readonly Waiting[]): void {
+    if (unread.length === 0) return
+    for (const { message, text } of unread) this.#pictures.restore(message, text)
+    this.#ui.putBack(unread.map(({ text }) => text).join('\n'))
   }
 
   /** Leaves without waiting for what does not stop. */
@@ -347,7 +371,8 @@ export class Chat {
       if (!(error instanceof EntiaError)) {
         this.#ui.close()
         this.#left.reject(error)
-      } else if (error.code !== 'turn-failed' && error.code !== 'budget-spent')
+      } else if (this.#isLeaving) return
+      else if (error.code !== 'turn-failed' && error.code !== 'budget-spent')
         this.#ui.say(error.message.replace(/^rewind: /, ''), 'red')
     }
   }

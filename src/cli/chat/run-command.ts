@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type ChatSession, observerProgress } from '../../runtime/index.ts'
 import type { Answer } from '../../runtime/ask/answer.ts'
-import type { Interruption } from '../interruption.ts'
+import { type Interruption, isFromOutside } from '../interruption.ts'
 import { UsageError } from '../parsed-words.ts'
 import type { RunArguments } from './chat-arguments.ts'
 import { failureText } from './model-advice.ts'
@@ -36,8 +36,18 @@ export async function runCommand(args: RunArguments, place: RunPlace): Promise<n
     session.addObserver(observerProgress({ write: (line) => stderr.write(line) }))
     const { message, notes } = await userMessage(prompt, cwd, args.prompt === '-' ? '' : (args.prompt ?? ''))
     for (const note of notes) stderr.write(`entia: ${note}\n`)
-    const end = await oneTurn(session, session.ask(message, { signal }), args, place)
+    const cancelled = new AbortController()
+    const stop = (): void =>
+      isFromOutside(exitCode()) ? void session.close({ keepTurn: true }) : cancelled.abort(signal.reason)
+    signal.addEventListener('abort', stop)
+    if (signal.aborted) stop()
+    const end = await oneTurn(session, session.ask(message, { signal: cancelled.signal }), args, place)
     return signal.aborted ? exitCode() : end
+  } catch (error) {
+    // The turn that stays open has no end here.
+    if (!isFromOutside(exitCode())) throw error
+    stderr.write(`entia: stopped. To go on: entia --resume ${session.key}\n`)
+    return exitCode()
   } finally {
     await session.close()
   }

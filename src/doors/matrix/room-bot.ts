@@ -9,7 +9,7 @@ import { pause } from './pause.ts'
 import type { Position } from './position.ts'
 import { ReactionApprovals } from './reaction-approvals.ts'
 import { shortHash } from './room-record.ts'
-import { leave, type RoomSessions } from './room-sessions.ts'
+import type { RoomSessions } from './room-sessions.ts'
 import {
   readPage,
   readSync,
@@ -251,7 +251,7 @@ export class RoomBot {
       onNotice(`A reply cannot be sent to ${roomId}, and is given up: ${error.message}`)
     } finally {
       signal.removeEventListener('abort', stop)
-      if (isFresh) await leave(session)
+      if (isFresh) await session.close({ keepTurn: true })
     }
   }
 

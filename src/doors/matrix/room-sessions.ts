@@ -153,7 +153,9 @@ export class RoomSessions implements MatrixSessions {
   async close(): Promise<void> {
     const sessions = await Promise.allSettled(this.#open.values())
     this.#open.clear()
-    await Promise.all(sessions.flatMap((made) => (made.status === 'fulfilled' ? [leave(made.value)] : [])))
+    await Promise.all(
+      sessions.flatMap((made) => (made.status === 'fulfilled' ? [made.value.close({ keepTurn: true })] : [])),
+    )
   }
 
   async #made(
@@ -195,10 +197,4 @@ export class RoomSessions implements MatrixSessions {
 
 function newKey(key: string): Partial<RoomRecord> {
   return { key, archivedThrough: 0 }
-}
-
-/** Closes a chat session; its turn under way goes on when it is opened again, as after a crash. */
-export async function leave(session: ChatSession): Promise<void> {
-  await session.runner.stop()
-  await session.close()
 }

@@ -4,6 +4,7 @@ import { Llm } from '../../../components/agent/llm.ts'
 import { Approval } from '../../../components/agent/tool-call.ts'
 import { PlanMode, Policy } from '../../../components/agent/policy.ts'
 import { OwnedBy, Pending } from '../../../components/effects/effect.ts'
+import { takeBackUnread } from '../../../systems/agent/rewinding.ts'
 import type { SessionInfo } from '../../engine/children/session-info.ts'
 import { listenersOf } from '../../engine/loop/listeners.ts'
 import type { Runner } from '../../engine/loop/runner.ts'
@@ -187,12 +188,14 @@ export class ChatSession {
     return this.#asking(() => attachedTurn(this.runner, this.agent))
   }
 
-  /** Ends the turn under way, if there is one. Resolves once that is committed. */
-  async cancel(reason?: string): Promise<void> {
+  /** Ends the turn under way. `takeBack` takes so many of the newest messages away that no model has read. Gives their number. */
+  async cancel(reason?: string, { takeBack = 0 }: { readonly takeBack?: number } = {}): Promise<number> {
     this.#assertOpen()
-    if (!this.isBusy) return
+    if (!this.isBusy) return 0
     await this.start()
+    const taken = takeBack > 0 && this.runner.change((world) => takeBackUnread(world, this.agent, takeBack))
     await this.runner.cancel(this.agent, reason)
+    return (await taken) || 0
   }
 
   /**
@@ -297,20 +300,22 @@ export class ChatSession {
   /**
    * Cancels what runs, saves, and frees child processes. A stored turn that only waits for a person's answer stays open: the
    * question is asked again when the chat session is opened and started. Idempotent.
+   * @param options `keepTurn`: so does any stored turn, which goes on then as after a crash. @default false
    */
-  async close(): Promise<void> {
-    await (this.#closed ??= this.#end())
+  async close(options: { readonly keepTurn?: boolean } = {}): Promise<void> {
+    await (this.#closed ??= this.#end(options.keepTurn === true))
   }
 
-  async #end(): Promise<void> {
+  async #end(keepsTurn: boolean): Promise<void> {
     try {
       // A start that has failed was told to the one who started.
       await this.#started?.catch(() => undefined)
       await this.#begun
       // What was said right before this is in the world after a tick.
       if (this.#asked > 0) await this.runner.change(() => undefined).catch(() => undefined)
-      if (this.#started !== undefined && isAtWork(this.world, this.agent) && !this.#waitsForPerson()) {
-        // A Runner that has failed cancels nothing.
+      const isOpen = this.#started !== undefined && isAtWork(this.world, this.agent) && !this.#waitsForPerson()
+      // A Runner that has failed cancels nothing.
+      if (isOpen && !keepsTurn) {
         await this.runner.cancel(this.agent, 'the chat session was closed').catch(() => undefined)
       }
       await this.runner.stop()

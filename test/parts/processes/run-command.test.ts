@@ -149,6 +149,26 @@ describe('a run with one prompt', () => {
     expect(await program.ended).toMatchObject({ code: 130, stdout: '' })
   })
 
+  it.for([
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)('leaves its turn open on %s, names the chat, and --resume goes on', async ([name, code]) => {
+    const begun = Promise.withResolvers<void>()
+    let asked = 0
+    const at = await place(() => {
+      begun.resolve()
+      return asked++ === 0 ? new Promise(() => undefined) : { text: 'Here it is.', usage }
+    })
+    const program = new Program(['-p', 'Think.'], at)
+    await Promise.race([begun.promise, program.ended])
+    program.child.kill(name)
+    const ended = await program.ended
+    expect(ended).toMatchObject({ code, stdout: '' })
+    const [, key = ''] = /^entia: stopped\. To go on: entia --resume (\S+)\n$/.exec(ended.stderr) ?? []
+    expect(await run(at, ['-p', 'And?', '--resume', key])).toMatchObject({ code: 0, stdout: 'Here it is.\n' })
+    expect(JSON.stringify(at.server.requests.at(-1)?.body)).not.toContain('turn cancelled')
+  })
+
   it('ends quietly when its output is closed', async () => {
     const begun = Promise.withResolvers<void>()
     const at = await place(() => {

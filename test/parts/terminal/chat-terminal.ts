@@ -82,6 +82,11 @@ export class ChatTerminal {
     this.#pty.resize(columns, rows)
   }
 
+  /** Closes the terminal, as a window is closed or a connection lost. */
+  hangUp(): void {
+    ;(this.#pty as IPty & { destroy(): void }).destroy()
+  }
+
   /** Ends it on the spot, as a power failure would. */
   kill(signal: NodeJS.Signals = 'SIGKILL'): void {
     process.kill(this.pid, signal)

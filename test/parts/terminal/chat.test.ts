@@ -424,14 +424,58 @@ describe('entia on a terminal', () => {
     expect(terminal.screen.text).toContain('It is about bees.\n\nBees.\n\n1 step')
   })
 
-  it('saves and leaves when it is terminated', async () => {
-    const at = await place(() => new Promise(() => undefined))
+  it.for([
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)(
+    'on %s stops what runs, leaves the turn open, and --resume goes on with it',
+    async ([signal, exitCode]) => {
+      const at = await place(inTurn(bash(`touch begun; sleep 86.4; touch late`), { text: 'It may have run.', usage }))
+      const terminal = await chat(at, ['--allow', 'bash'])
+      terminal.type('Run it.\r')
+      await vi.waitFor(() => expect(existsSync(join(at.in, 'begun'))).toBe(true), 20_000)
+      terminal.kill(signal)
+      expect(await terminal.ended).toMatchObject({ exitCode })
+      await vi.waitFor(() => expect(processesWith('sleep 86.4')).toEqual([]), 10_000)
+      const resumed = await chat(at, ['--resume'])
+      await resumed.until('The turn was interrupted during bash')
+      await resumed.until('It may have run.')
+      expect(existsSync(join(at.in, 'late'))).toBe(false)
+    },
+  )
+
+  it('goes on with --resume after its terminal was closed while the model was answering', async () => {
+    let asked = 0
+    const at = await place(() => (asked++ === 0 ? new Promise(() => undefined) : { text: 'Bees.', usage }))
     const terminal = await chat(at)
     terminal.type('Think.\r')
     await terminal.until('thinking')
-    terminal.kill('SIGTERM')
-    expect(await terminal.ended).toMatchObject({ exitCode: 143 })
+    terminal.hangUp()
+    await terminal.ended
     const resumed = await chat(at, ['--resume'])
-    await resumed.until('[turn cancelled]')
+    await resumed.until('The turn was interrupted, and goes on.')
+    await resumed.until('Bees.')
+    expect(resumed.screen.text).not.toContain('[turn cancelled]')
+  })
+
+  it('puts what was typed and not read back into the line when Ctrl-C cancels the turn', async () => {
+    const at = await place(inTurn(bash('touch begun; sleep 86.3'), { text: 'Read.', usage }))
+    const terminal = await chat(at, ['--allow', 'bash'])
+    terminal.type('Run it.\r')
+    await vi.waitFor(() => expect(existsSync(join(at.in, 'begun'))).toBe(true), 20_000)
+    terminal.type('And then\r')
+    await terminal.until(/^ {2}› And then$/m)
+    terminal.type('this.\r')
+    await terminal.until(/^ {2}› this\.$/m)
+    terminal.type('now \u0003')
+    await terminal.until(/\[turn cancelled\]\n1 step[^\n]*\n\n› And then\n {2}this\.\n {2}now$/)
+    expect(terminal.screen.text).not.toMatch(/^› (?:And then|this\.)\n\n/m)
+    terminal.type('\r')
+    await terminal.until('Read.')
+    const said = conversation(at.server.requests[1] as Received)
+    expect(said.filter((message) => message.includes('And then'))).toEqual([
+      expect.stringContaining('And then\\nthis.\\nnow'),
+    ])
+    expect(said.join('\n')).toContain('[cancelled by the user; it may have taken effect]')
   })
 })

@@ -4,7 +4,7 @@ import { type Message, realClock, type ScriptedReply, textOf } from 'entia'
 import { builtinTools, type ChatSession, newSession, turn } from 'entia/runtime'
 import { describe, expect, it } from 'vitest'
 import { tempFolder } from '../../tools/temp-folder.ts'
-import { chatting } from './chatting.ts'
+import { chatting, gate } from './chatting.ts'
 
 /** Resolves once a file of this name is in the folder. */
 async function appeared(folder: string, name: string): Promise<string> {
@@ -85,6 +85,45 @@ describe('a turn that is cancelled', () => {
       expectValid(messages.slice(0, -1))
     },
   )
+
+  it('takes back what no model has read, and nothing else', async () => {
+    const { folder, requests, session } = await waitingForCommand(['Well.'])
+    const under = turn('Wait.', session)
+    await appeared(folder, 'started')
+    const joining = ['Then this.', 'And this.'].map((text) => session.ask(text).catch(() => undefined))
+    expect(await session.cancel('enough', { takeBack: 5 })).toBe(2)
+    expect(await under).toMatchObject({ stop: 'cancelled' })
+    await Promise.all(joining)
+    expect(results(session)).toEqual(noted)
+    expect(session.history.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'tool', 'assistant'])
+    expectValid(session.history)
+    expect(await turn('And now?', session)).toMatchObject({ reply: 'Well.' })
+    expect(JSON.stringify(requests.at(-1)?.messages)).not.toContain('this.')
+  })
+
+  it('takes back at most as many as are named, the newest', async () => {
+    const { folder, session } = await waitingForCommand([])
+    void turn('Wait.', session)
+    await appeared(folder, 'started')
+    for (const text of ['First.', 'Second.']) session.ask(text).catch(() => undefined)
+    expect(await session.cancel('enough', { takeBack: 1 })).toBe(1)
+    const said = session.history.filter(({ role }) => role === 'user').map((message) => textOf(message))
+    expect(said).toEqual(['Wait.', 'First.'])
+  })
+
+  it('keeps what the model is reading', async () => {
+    const called = gate()
+    const { session } = chatting(() => {
+      called.resolve()
+      return new Promise(() => undefined)
+    })
+    void turn('Think.', session)
+    await called.promise
+    session.ask('And this.').catch(() => undefined)
+    expect(await session.cancel(undefined, { takeBack: 2 })).toBe(1)
+    expect(session.history.map((message) => textOf(message))).toEqual(['Think.', '[turn cancelled]'])
+    expect(await session.cancel(undefined, { takeBack: 1 })).toBe(0)
+  })
 
   it('by closing leaves a conversation that ends, and no process behind', async () => {
     const { folder, session } = await waitingForCommand([])

@@ -1,6 +1,6 @@
-import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { defineTool, type ScriptedReply, VirtualClock } from 'entia'
+import { defineTool, type ScriptedReply, textOf, VirtualClock } from 'entia'
 import { type ApprovalCall, type ChatSession, turn } from 'entia/runtime'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
@@ -227,6 +227,59 @@ describe('a folder of chat sessions', () => {
       code: 'store-failed',
       message: expect.stringContaining('transcript.jsonl cannot be opened') as string,
     })
+  })
+
+  it('leaves its turn open when it is closed so, and goes on with it when it is opened again', async () => {
+    const kept = await folder()
+    const called = gate()
+    const { models } = script(() => {
+      called.resolve()
+      return new Promise(() => undefined)
+    })
+    const session = makeChat({ provider: 'script', model: 'm', host: { models }, key: 'a' }, { folder: kept })
+    const under = turn('Think.', session).catch((error: unknown) => error)
+    await called.promise
+    session.ask('And that.').catch(() => undefined)
+    await session.close({ keepTurn: true })
+    expect(await under).toMatchObject({ code: 'world-driven' })
+    const again = await resumed(kept, 'a')
+    expect(again.isBusy).toBe(true)
+    expect(await again.attach()).toMatchObject({ stop: 'done' })
+    const said = again.history.map((message) => textOf(message))
+    expect(said).toEqual(expect.arrayContaining(['Think.', 'And that.', 'Again.']))
+    expect(said).not.toContain('[turn cancelled]')
+  })
+
+  it('numbers messages on in its transcript behind those that were taken back before a model had read them', async () => {
+    const kept = await folder()
+    const called = gate()
+    const replies = [
+      () => {
+        called.resolve()
+        return new Promise<never>(() => undefined)
+      },
+      () => 'Well.',
+    ]
+    const { models } = script(() => replies.shift()?.() ?? 'Done.')
+    const session = makeChat({ provider: 'script', model: 'm', host: { models }, key: 'a' }, { folder: kept })
+    onTestFinished(() => session.close())
+    void turn('Think.', session)
+    await called.promise
+    for (const text of ['One.', 'Two.']) session.ask(text).catch(() => undefined)
+    expect(await session.cancel(undefined, { takeBack: 2 })).toBe(2)
+    await turn('Again.', session)
+    await session.close()
+    type Line = { type: string; seq?: number; fromSeq?: number; toSeq?: number; content?: { text: string }[] }
+    const lines = (await readFile(kept.transcript('a'), 'utf8')).trim().split('\n')
+    const read = lines.map((line) => JSON.parse(line) as Line)
+    const said = read.flatMap(({ content, seq, type }) => (type === 'message' ? [`${seq} ${content?.[0]?.text}`] : []))
+    expect(said).toEqual(expect.arrayContaining(['1 Think.', '4 [turn cancelled]', '5 Again.', '6 Well.']))
+    expect(new Set(said).size).toBe(said.length)
+    const taken = read.filter(({ type }) => type === 'rewrite').map(({ fromSeq, toSeq }) => [fromSeq, toSeq])
+    expect(taken).toEqual([
+      [2, 2],
+      [3, 3],
+    ])
   })
 
   it('loses a chat session that is removed, with all its files', async () => {
