@@ -14,7 +14,7 @@ export const Turn = defineComponent('Turn', () =>
     /** The `seq` of the message that opened it, where the agent has a `Context` or may be archived. */
     fromSeq: z.number().int().positive().optional(),
     repairs: z.number().int().nonnegative().optional(),
-    /** The first entity spawned in it, where the agent keeps a `Ledger`. */
+    /** The first entity spawned in it. */
     since: z.number().int().positive().optional(),
     startedAtMs: z.number(),
     steps: z.number().int().nonnegative(),

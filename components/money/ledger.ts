@@ -7,13 +7,13 @@ const count = lazily(() => z.number().int().nonnegative())
 
 export const LedgerRow = lazily(() =>
   SubtaskSpending().extend({
-    /** Calls without a price, in no sum. */
+    /** Those of `costUnknown` whose model has no price. */
     unpriced: count().optional(),
   }),
 )
 export type LedgerRow = DataOf<typeof LedgerRow>
 
-/** All calls by model: steps, summaries, subtasks, sessions and queries. Of agents with `Context` or `Ceilings`. */
+/** All calls of an agent by model: steps, summaries, subtasks, sessions and queries. Begins with its first call. */
 export const Ledger = defineComponent('Ledger', () =>
   z.strictObject({
     models: z.record(z.string(), LedgerRow()),
@@ -21,6 +21,8 @@ export const Ledger = defineComponent('Ledger', () =>
     sessionNanoUsd: count(),
     /** Of the open or latest turn. */
     turnNanoUsd: count(),
+    /** Of that turn: calls whose cost is unknown, or estimated in the sums. Absent: none. */
+    turnUnknown: count().optional(),
   }),
 )
 export type LedgerData = DataOf<() => typeof Ledger.schema>

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineComponent, defineTag } from '../../src/world/component.ts'
 
-/** An agent of another world pays for this one, which keeps a `Ledger` to report what it spends. */
+/** An agent of another world pays for this one: tokens that the provider did not report are estimated. */
 export const Metered = defineTag('Metered')
 
 /** The agent that pays has ceilings: it is asked before each call of the model. */

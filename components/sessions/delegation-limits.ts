@@ -24,6 +24,8 @@ export const Delegated = defineComponent('Delegated', () =>
     spentCostNanoUsd: count(),
     spentSessions: count(),
     spentTokens: count(),
+    /** Calls of ended sessions whose cost is unknown. Absent: none. */
+    unknownCosts: count().optional(),
   }),
 )
 export type DelegatedData = DataOf<() => typeof Delegated.schema>

@@ -51,10 +51,10 @@ export const SubtaskAccount = defineComponent(
 /** How many subtasks an agent has started. */
 export const SubtaskCount = defineComponent('SubtaskCount', () =>
   z.strictObject({
-    /** Of ended ones, in billionths of a US dollar; absent: none has a price. */
+    /** Of ended ones, in billionths of a US dollar; absent: no cost is known. */
     costNanoUsd: z.number().int().nonnegative().optional(),
     ended: z.number().int().nonnegative(),
-    /** Some have no price and are not in the cost. */
+    /** The cost of some of their calls is unknown, and not in the cost. */
     hasUnpriced: z.literal(true).optional(),
     inputTokens: z.number().int().nonnegative(),
     launched: z.number().int().nonnegative(),

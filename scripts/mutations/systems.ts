@@ -188,7 +188,7 @@ export const systemMutations: readonly Mutation[] = [
     name: 'subtask-spending-lost',
     bug: 'what a subtask has spent until its end is not charged',
     file: 'systems/money/charging.ts',
-    before: '  charge(world, agent, { ...fresh, call: account,',
-    after: '  if (spent.calls % 2 === 0) charge(world, agent, { ...fresh, call: account,',
+    before: '  charge(world, agent, { ...fresh, ...unknown, call: account,',
+    after: '  if (spent.calls % 2 === 0) charge(world, agent, { ...fresh, ...unknown, call: account,',
   },
 ]

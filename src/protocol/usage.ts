@@ -20,8 +20,10 @@ export type TokenUsage = DataOf<typeof TokenUsage>
 export const CallUsage = lazily(() =>
   TokenUsage().extend({
     calls: z.number().int().nonnegative(),
-    /** In billionths of a US dollar; absent: no price. */
+    /** In billionths of a US dollar; absent: no cost is known. */
     costNanoUsd: z.number().int().nonnegative().optional(),
+    /** Calls whose cost is unknown. Absent: none where `costNanoUsd` is there, else all. @see `unknownCosts` */
+    costUnknown: z.number().int().nonnegative().optional(),
   }),
 )
 export type CallUsage = DataOf<typeof CallUsage>

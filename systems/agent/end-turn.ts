@@ -13,6 +13,7 @@ import { usageSince } from '../../src/rules/tokens/token-counts.ts'
 import { ModelCall } from '../../components/effects/model-call.ts'
 import { Effect, Outcome, OwnedBy, Pending, Running } from '../../components/effects/effect.ts'
 import { SessionQuery } from '../../components/sessions/session-call.ts'
+import { Subtask } from '../../components/sessions/subtask.ts'
 import { ToolCall } from '../../components/agent/tool-call.ts'
 import { seqAt } from '../../src/rules/projection/places.ts'
 import type { DeepReadonly, Entity } from '../../src/world/component.ts'
@@ -22,7 +23,7 @@ import { isWorthJudging } from '../context/archival.ts'
 import { answerCall, resultOf } from './tool-results.ts'
 import { endCall } from '../money/charge-call.ts'
 import { cancelSessionsOf } from '../sessions/end-session.ts'
-import { tripIfReached } from '../money/charge.ts'
+import { noteUnknown, tripIfReached } from '../money/charge.ts'
 import { startNextQuery } from '../sessions/query-session.ts'
 import { endWait } from '../sessions/wait.ts'
 import { emit } from '../kit.ts'
@@ -81,8 +82,13 @@ export function stopWork(world: World, agent: Entity, stop: Stop): void {
   endWait(world, agent)
   const asked = world.referrers(OwnedBy, agent).flatMap((owned) => world.get(owned, SessionQuery)?.session ?? [])
   for (const effect of world.referrers(OwnedBy, agent)) {
-    if (world.has(effect, ModelCall)) endCall(world, effect)
-    else world.despawn(effect)
+    if (world.has(effect, ModelCall)) {
+      endCall(world, effect)
+      continue
+    }
+    const isChild = world.has(effect, Subtask) || world.has(effect, SessionQuery)
+    if (isChild && world.has(effect, Pending)) noteUnknown(world, agent, effect)
+    world.despawn(effect)
   }
   for (const session of asked) startNextQuery(world, session)
 }

@@ -10,7 +10,6 @@ import { unansweredFrom } from '../../src/rules/projection/boundaries.ts'
 import type { Entity } from '../../src/world/component.ts'
 import { made } from '../../src/world/made.ts'
 import type { World } from '../../src/world/world.ts'
-import { keepsLedger } from '../money/charge.ts'
 import { emit } from '../kit.ts'
 
 /**
@@ -25,9 +24,10 @@ export function openTurn(world: World, agent: Entity, newSteps: number): number 
   const opening = openingOf(world, agent)
   const usage = world.get(agent, Usage)
   const used = usage === undefined ? {} : { usedBefore: usage }
-  const since = keepsLedger(world, agent) ? { since: world.nextEntity } : {}
-  world.add(agent, made(Turn, { ...opening, ...since, startedAtMs: world.nowMs, steps, toolCalls: 0, ...used }))
-  if ((world.get(agent, Ledger)?.turnNanoUsd ?? 0) > 0) world.patch(agent, Ledger, { turnNanoUsd: 0 })
+  const since = world.nextEntity
+  world.add(agent, made(Turn, { ...opening, since, startedAtMs: world.nowMs, steps, toolCalls: 0, ...used }))
+  const { turnNanoUsd = 0, turnUnknown = 0 } = world.get(agent, Ledger) ?? {}
+  if (turnNanoUsd + turnUnknown > 0) world.patch(agent, Ledger, { turnNanoUsd: 0, turnUnknown: undefined })
   emit(world, 'turn-started', { agent })
   return steps
 }

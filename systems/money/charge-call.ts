@@ -1,6 +1,10 @@
+import { Ceilings } from '../../components/money/ceilings.ts'
+import { Context } from '../../components/context/context.ts'
+import { Metered } from '../../components/money/metered.ts'
 import { Ancestry } from '../../components/sessions/ancestry.ts'
 import type { Failure, FailureKind } from '../../src/protocol/failure.ts'
 import { Outcome, Pending } from '../../components/effects/effect.ts'
+import { Llm } from '../../components/agent/llm.ts'
 import { SideCall } from '../../components/effects/model-call.ts'
 import { UsageBeside } from '../../components/money/usage.ts'
 import type { CallUsage, TokenUsage } from '../../src/protocol/usage.ts'
@@ -9,10 +13,10 @@ import type { PricedReply } from '../../src/rules/money/call-cost.ts'
 import { estimated, rawTokensOfCall } from '../../src/rules/tokens/request-tokens.ts'
 import { dearestCost, ratesOf } from '../../src/rules/money/reservation.ts'
 import { withAdded } from '../../src/rules/tokens/token-counts.ts'
-import { callerOf, modelCalledBy } from '../../src/rules/projection/project.ts'
+import { callerOf } from '../../src/rules/projection/project.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { charge, keepsLedger } from './charge.ts'
+import { charge } from './charge.ts'
 import { countCalls } from './count-calls.ts'
 import { nextTry } from '../agent/retry.ts'
 import { refusalOf } from '../kit.ts'
@@ -30,7 +34,6 @@ const turnedAway: ReadonlySet<FailureKind> = new Set([
 
 /** Charges a settled model call. Without a valid reply, its prompt is estimated. */
 export function chargeSettled(world: World, call: Entity): void {
-  if (!keepsLedger(world, callerOf(world, call))) return
   const outcome = world.read(call, Outcome)
   if (!outcome.ok) return chargeFailed(world, call, outcome.failure)
   const reply = (outcome.value ?? {}) as Partial<PricedReply>
@@ -42,21 +45,23 @@ export function chargeSettled(world: World, call: Entity): void {
 /** Ends a model call. A running one is charged for its estimated prompt: no later tick sees it. */
 export function endCall(world: World, call: Entity): void {
   // A call that waits for its next try has been charged, and has begun nothing since.
-  if (world.has(call, Pending) && keepsLedger(world, callerOf(world, call))) chargePrompt(world, call)
+  if (world.has(call, Pending)) chargePrompt(world, call)
   world.despawn(call)
 }
 
 function chargeReply(world: World, call: Entity, { costNanoUsd, message, usage }: PricedReply): void {
   const agent = callerOf(world, call)
-  const model = modelCalledBy(world, call)
+  const model = modelOf(world, call)
   const isSide = world.has(call, SideCall)
   if (usage.input !== undefined || usage.output !== undefined) {
     if (isSide) noteBeside(world, agent, { calls: 1, costNanoUsd, ...usage })
     return charge(world, agent, { call, costNanoUsd, model, usage })
   }
-  const output = estimated(world, agent, model, rawTokens(message))
   // The `Usage` of the agent counts a step that has its reply.
-  chargeEstimate(world, call, { ...usage, input: promptTokens(world, call), output }, isSide ? 1 : 0)
+  const calls = isSide ? 1 : 0
+  if (!isEstimated(world, agent)) return chargeEstimate(world, call, usage, calls)
+  const output = estimated(world, agent, model, rawTokens(message))
+  chargeEstimate(world, call, { ...usage, input: promptTokens(world, call), output }, calls)
 }
 
 /** A rejected call counts once it is not retried, unless the agent's ceilings prevented it. */
@@ -65,20 +70,25 @@ function chargeFailed(world: World, call: Entity, failure: Failure): void {
   if (!turnedAway.has(kind)) return chargePrompt(world, call)
   const isUnmade = kind === 'budget-spent' || kind === 'cost-unknown'
   if (isUnmade || nextTry(world, call, failure) !== undefined) return
-  charge(world, callerOf(world, call), { call, costNanoUsd: 0, model: modelCalledBy(world, call), usage: {} })
+  charge(world, callerOf(world, call), { call, costNanoUsd: 0, model: modelOf(world, call), usage: {} })
 }
 
 function chargePrompt(world: World, call: Entity): void {
-  chargeEstimate(world, call, { input: promptTokens(world, call) })
+  chargeEstimate(world, call, isEstimated(world, callerOf(world, call)) ? { input: promptTokens(world, call) } : {})
+}
+
+/** Are tokens that the provider did not report estimated? Only where something is decided by them. */
+function isEstimated(world: World, agent: Entity): boolean {
+  return world.has(agent, Context) || world.has(agent, Ceilings) || world.has(agent, Metered)
 }
 
 /** @param calls not counted by the agent's `Usage` */
 function chargeEstimate(world: World, call: Entity, usage: TokenUsage, calls = 1): void {
   const agent = callerOf(world, call)
-  const model = modelCalledBy(world, call)
+  const model = modelOf(world, call)
   const { input = 0, output = 0 } = usage
   const costNanoUsd = dearestCost(ratesOf(world, model), { input, output })
-  noteBeside(world, agent, { calls, costNanoUsd, ...usage })
+  noteBeside(world, agent, { calls, costNanoUsd, ...(calls > 0 && { costUnknown: calls }), ...usage })
   charge(world, agent, { call, costNanoUsd, isEstimated: true, model, usage })
 }
 
@@ -89,8 +99,13 @@ function noteBeside(world: World, agent: Entity, used: CallUsage): void {
   world.set(agent, UsageBeside, before === undefined ? used : withAdded(before, used))
 }
 
+/** Empty for an agent that has lost its `Llm` meanwhile: it pays for its last call all the same. */
+function modelOf(world: World, call: Entity): string {
+  return world.get(call, SideCall)?.model ?? world.get(callerOf(world, call), Llm)?.model ?? ''
+}
+
 function promptTokens(world: World, call: Entity): number {
   const agent = callerOf(world, call)
   countCalls(world, agent)
-  return estimated(world, agent, modelCalledBy(world, call), rawTokensOfCall(world, call))
+  return estimated(world, agent, modelOf(world, call), rawTokensOfCall(world, call))
 }

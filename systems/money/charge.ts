@@ -1,10 +1,12 @@
 import { CeilingNotes, Ceilings, CostCeiling } from '../../components/money/ceilings.ts'
-import { Context } from '../../components/context/context.ts'
-import { Ledger } from '../../components/money/ledger.ts'
-import { Metered, OnAllowance } from '../../components/money/metered.ts'
+import { Ledger, type LedgerData } from '../../components/money/ledger.ts'
+import { OnAllowance } from '../../components/money/metered.ts'
+import { Llm } from '../../components/agent/llm.ts'
 import { Turn } from '../../components/agent/turn.ts'
+import { Usage } from '../../components/money/usage.ts'
 import { ceilingReached } from '../../src/rules/money/ceiling-decision.ts'
-import { entered, type Spent } from '../../src/rules/money/ledger-entry.ts'
+import { entered, ledgerFrom, type Spent } from '../../src/rules/money/ledger-entry.ts'
+import { usageSince } from '../../src/rules/tokens/token-counts.ts'
 import { spendingOf } from '../../src/rules/money/spending.ts'
 import type { Entity } from '../../src/world/component.ts'
 import { adopt } from '../../src/world/made.ts'
@@ -20,18 +22,38 @@ export interface Charge extends Spent {
 /** The ledger, its models, and their rows. */
 const levelsOfLedger = 3
 
-export function keepsLedger(world: World, agent: Entity): boolean {
-  return world.has(agent, Context) || world.has(agent, Ceilings) || world.has(agent, Metered)
-}
-
-/** Adds spending to the agent's ledger, if it keeps one, and stops the agent if that reaches a ceiling. */
+/** Adds spending to the agent's ledger, and stops the agent if that reaches a ceiling. */
 export function charge(world: World, agent: Entity, spent: Charge): void {
-  if (!keepsLedger(world, agent)) return
   const { call, calls = 1, costNanoUsd, model } = spent
   const isLate = spent.isLate ?? isFromBefore(world, agent, call)
-  adopt(world, agent, Ledger, entered(world.get(agent, Ledger), spent, isLate), levelsOfLedger)
+  adopt(world, agent, Ledger, entered(ledgerOf(world, agent), spent, isLate), levelsOfLedger)
   if (costNanoUsd === undefined && calls > 0) warnUnpriced(world, agent, model)
   tripIfReached(world, agent)
+}
+
+/** Notes that the cost of a session or another child is unknown, which is cut in the turn. */
+export function noteUnknown(world: World, agent: Entity, child: Entity): void {
+  addUnknown(world, agent, child, 1)
+}
+
+/** What such a child has spent is known after all. */
+export function noteKnown(world: World, agent: Entity, child: Entity): void {
+  addUnknown(world, agent, child, -1)
+}
+
+function addUnknown(world: World, agent: Entity, child: Entity, calls: 1 | -1): void {
+  if (isFromBefore(world, agent, child)) return
+  const { turnUnknown: before = 0, ...ledger } = ledgerOf(world, agent)
+  const turnUnknown = Math.max(0, before + calls)
+  world.set(agent, Ledger, { ...ledger, ...(turnUnknown > 0 && { turnUnknown }) })
+}
+
+function ledgerOf(world: World, agent: Entity): LedgerData {
+  const ledger = world.get(agent, Ledger)
+  if (ledger !== undefined) return ledger
+  const used = world.get(agent, Usage)
+  const model = world.get(agent, Llm)?.model ?? ''
+  return ledgerFrom(model, used, usageSince(used, world.get(agent, Turn)?.usedBefore))
 }
 
 /** Was a call spawned before the open turn, or is none open? Entities ascend. */

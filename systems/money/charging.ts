@@ -4,6 +4,7 @@ import { ModelCall, SideCall } from '../../components/effects/model-call.ts'
 import { Outcome } from '../../components/effects/effect.ts'
 import type { OutcomeData } from '../../src/protocol/failure.ts'
 import { SessionQuery } from '../../components/sessions/session-call.ts'
+import { isFinal } from '../../src/protocol/delegation.ts'
 import { SessionUsage, type SubtaskSpending } from '../../src/protocol/usage.ts'
 import { ReportedUsage, SubagentSession } from '../../components/sessions/subagent-session.ts'
 import { SubtaskAccount } from '../../components/sessions/subtask.ts'
@@ -17,9 +18,9 @@ import { chargeSettled } from './charge-call.ts'
 import { Delegated } from '../../components/sessions/delegation-limits.ts'
 import { newlySpent } from '../../src/rules/money/ledger-entry.ts'
 import { highestOf, sumOf } from '../../src/rules/tokens/token-counts.ts'
-import { spentBy } from '../../src/rules/delegation/grants.ts'
+import { withSpent } from '../../src/rules/delegation/grants.ts'
 import { delegatedBy } from '../sessions/delegation.ts'
-import { charge, keepsLedger } from './charge.ts'
+import { charge, noteKnown } from './charge.ts'
 
 /**
  * Charges settled model calls, sessions, queries and subtasks to the ledgers, each once and before another system takes
@@ -106,11 +107,12 @@ function usageIn(outcome: OutcomeData): SessionUsage | undefined {
 
 /** Charges the parent, under the session's model, for what is new in the total of a session and those below it. */
 function chargeSession(world: World, session: Entity, usage: SessionUsage): void {
-  const { model, parent, usage: recorded } = world.read(session, SubagentSession)
-  if (!keepsLedger(world, parent)) return
+  const { model, parent, startedAtMs, status, usage: recorded } = world.read(session, SubagentSession)
   const before = world.get(session, ReportedUsage)?.usage ?? recorded
   const fresh = newlySpent(before, usage)
   world.set(session, ReportedUsage, { agent: parent, usage: highestOf(before, usage) })
+  const wasCut = recorded === undefined && startedAtMs !== undefined && isFinal(status)
+  if (wasCut) noteKnown(world, parent, session)
   if (fresh !== undefined) charge(world, parent, { ...fresh, call: session, model })
 }
 
@@ -130,14 +132,7 @@ function chargeAsker(
   if (fresh !== undefined) {
     charge(world, agent, { ...fresh, ...(call === undefined ? { isLate: true } : { call }), model })
   }
-  const spent = spentBy(usage)
-  const delegated = delegatedBy(world, agent)
-  world.set(agent, Delegated, {
-    ...delegated,
-    spentCostNanoUsd: delegated.spentCostNanoUsd + spent.costNanoUsd,
-    spentSessions: delegated.spentSessions + spent.sessions,
-    spentTokens: delegated.spentTokens + spent.tokens,
-  })
+  world.set(agent, Delegated, withSpent(delegatedBy(world, agent), usage))
 }
 
 /** Charges what is new in a subtask's total. A closed account is not charged. */
@@ -151,10 +146,12 @@ function chargeSubtask(world: World, subtaskId: string, spent: SubtaskSpending):
   const estimated = Math.max(spent.estimated ?? 0, before.estimated ?? 0)
   world.set(account, SubtaskAccount, { agent, model, spent: estimated > 0 ? { ...all, estimated } : all, subtaskId })
   // Of calls that were estimated only the number is kept apart: their tokens are among those of the others.
-  const guessed = Math.min(fresh.calls ?? 0, estimated - (before.estimated ?? 0))
-  charge(world, agent, { ...fresh, call: account, calls: (fresh.calls ?? 0) - guessed, model })
+  const { calls = 0, costUnknown } = fresh
+  const guessed = Math.min(calls, estimated - (before.estimated ?? 0))
+  const unknown = costUnknown === undefined ? {} : { costUnknown: Math.max(0, costUnknown - guessed) }
+  charge(world, agent, { ...fresh, ...unknown, call: account, calls: calls - guessed, model })
   if (guessed > 0) {
-    const costNanoUsd = fresh.costNanoUsd === undefined ? undefined : 0
+    const costNanoUsd = fresh.costNanoUsd === undefined || (costUnknown ?? 0) > 0 ? undefined : 0
     charge(world, agent, { call: account, calls: guessed, costNanoUsd, isEstimated: true, model, usage: {} })
   }
 }

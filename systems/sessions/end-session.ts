@@ -23,6 +23,7 @@ import { returned } from '../../src/rules/delegation/grants.ts'
 import { highestOf } from '../../src/rules/tokens/token-counts.ts'
 import type { Entity, PatchOf } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
+import { noteUnknown } from '../money/charge.ts'
 import { emit } from '../kit.ts'
 import { answerSessionCall } from './session-answers.ts'
 import { isCaptured, releaseBlueprint } from './blueprints.ts'
@@ -55,6 +56,7 @@ export function endSession(world: World, session: Entity, ending: SessionEnding)
   const delegated = delegatedBy(world, parent)
   const finishedSequence = delegated.finished + 1
   if (usage !== undefined) world.remove(session, ReportedUsage)
+  else if (startedAtMs !== undefined) noteUnknown(world, parent, session)
   // Unknown usage stays reserved until it is reported.
   const isKnown = usage !== undefined
   world.set(parent, Delegated, {

@@ -9,7 +9,7 @@ import {
 } from '../../components/sessions/subtask.ts'
 import type { SubtaskOutcome } from '../../src/protocol/delegation.ts'
 import { ToolCall } from '../../components/agent/tool-call.ts'
-import { added, promptTokensOf } from '../../src/rules/tokens/token-counts.ts'
+import { added, promptTokensOf, unknownCosts } from '../../src/rules/tokens/token-counts.ts'
 import {
   failedSubtask,
   nothingSpent,
@@ -94,9 +94,9 @@ function closeAccount(world: World, subtaskId: string, truncated: boolean): void
   const { agent, spent } = world.read(account, SubtaskAccount)
   world.despawn(account)
   const count = world.get(agent, SubtaskCount) ?? noSubtasks
-  const { calls, costNanoUsd, output = 0 } = spent
+  const { costNanoUsd, output = 0 } = spent
   const cost = added(count.costNanoUsd, costNanoUsd)
-  const hasUnpriced = count.hasUnpriced === true || (calls > 0 && costNanoUsd === undefined)
+  const hasUnpriced = count.hasUnpriced === true || unknownCosts(spent) > 0
   world.set(agent, SubtaskCount, {
     ...count,
     ...(cost !== undefined && { costNanoUsd: cost }),

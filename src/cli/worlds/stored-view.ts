@@ -88,9 +88,12 @@ export interface AgentView {
   readonly messages: number
   readonly lastMessages: readonly Message[]
   readonly usage?: object | undefined
-  /** Absent: no call of it has a price, or it keeps no ledger. */
+  /** Absent: it has made no call. */
   readonly spentUsd?: number | undefined
   readonly turnUsd?: number | undefined
+  /** Calls that are in no sum. */
+  readonly unknownCalls?: number | undefined
+  /** Those of them whose model has no price. */
   readonly unpricedCalls?: number | undefined
   readonly maxSpentUsd?: number | undefined
   readonly maxTurnUsd?: number | undefined
@@ -214,10 +217,13 @@ function agentView(
   }
 }
 
-function spent(world: World, agent: Entity): Pick<AgentView, 'spentUsd' | 'turnUsd' | 'unpricedCalls'> {
+function spent(
+  world: World,
+  agent: Entity,
+): Pick<AgentView, 'spentUsd' | 'turnUsd' | 'unknownCalls' | 'unpricedCalls'> {
   if (world.has(agent, Ledger)) {
-    const { sessionUsd, turnUsd, unpricedCalls } = costStats(world, agent)
-    return { spentUsd: sessionUsd, turnUsd, unpricedCalls }
+    const { sessionUsd, turnUsd, unknownCalls, unpricedCalls } = costStats(world, agent)
+    return { spentUsd: sessionUsd, turnUsd, unknownCalls, unpricedCalls }
   }
   const { costNanoUsd } = world.get(agent, Usage) ?? {}
   return costNanoUsd === undefined ? {} : { spentUsd: toUsd(costNanoUsd) }

@@ -105,12 +105,15 @@ function agentLines(agent: AgentView, { look, nowMs }: WorldsOutput): string[] {
   ]
 }
 
-function spentText({ maxSpentUsd, maxTurnUsd, spentUsd, turnUsd, unpricedCalls = 0 }: AgentView): string | undefined {
+function spentText(view: AgentView): string | undefined {
+  const { maxSpentUsd, maxTurnUsd, spentUsd, turnUsd, unknownCalls = 0, unpricedCalls = 0 } = view
   if (spentUsd === undefined) return maxSpentUsd === undefined ? undefined : `may spend ${usd(maxSpentUsd)}`
   const of = (limit: number | undefined): string => (limit === undefined ? '' : ` of ${usd(limit)}`)
   const turn = turnUsd === undefined ? '' : `, ${usd(turnUsd)}${of(maxTurnUsd)} in this turn`
   const unpriced = unpricedCalls === 0 ? '' : `, and ${many(unpricedCalls, 'call')} without a price`
-  return `spent ${usd(spentUsd)}${of(maxSpentUsd)}${turn}${unpriced}`
+  const cut = unknownCalls - unpricedCalls
+  const unknown = cut <= 0 ? '' : `, and ${many(cut, 'call')} of unknown cost`
+  return `spent ${usd(spentUsd)}${of(maxSpentUsd)}${turn}${unpriced}${unknown}`
 }
 
 function usd(amount: number): string {

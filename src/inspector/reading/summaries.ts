@@ -1,5 +1,6 @@
 import type { Entity } from '../../world/component.ts'
 import { type RawView, read, type StandardValue } from './raw-view.ts'
+import { spentOf } from './spent.ts'
 
 /** What an agent does: the most telling of all that holds. */
 export type AgentState =
@@ -130,7 +131,6 @@ function agentSummary(world: RawView, agent: Entity): AgentSummary {
   const turn = read(world, agent, 'Turn')
   const last = read(world, agent, 'LastTurn')
   const usage = read(world, agent, 'Usage')
-  const ledger = read(world, agent, 'Ledger')
   return {
     entity: agent,
     model: read(world, agent, 'Llm')?.model ?? '',
@@ -139,7 +139,7 @@ function agentSummary(world: RawView, agent: Entity): AgentSummary {
     toolCalls: turn?.toolCalls ?? last?.toolCalls ?? 0,
     messages: read(world, agent, 'Conversation')?.length ?? 0,
     tokens: tokensOf(usage),
-    costNanoUsd: ledger?.sessionNanoUsd ?? usage?.costNanoUsd,
+    costNanoUsd: spentOf(world, agent).nanoUsd,
     limitUsd: read(world, agent, 'DelegationLimits')?.costUsd,
   }
 }

@@ -36,20 +36,26 @@ export function statsReport(stats: ContextStats, turn: Pick<TurnData, 'steps' | 
   const calls = sum((row) => row.calls)
   const estimated = cost.estimatedCalls === 0 ? '' : `, ${counted(cost.estimatedCalls, 'call')} estimated`
   const unpriced = models.filter((row) => row.unpriced > 0).map(({ model }) => model)
+  const cutOff = cost.unknownCalls - cost.unpricedCalls
   const rows = [
-    `Turn: ${turn === undefined ? 'none yet' : `${counted(turn.steps, 'step')}, ${counted(turn.toolCalls, 'tool call')}, ${money(cost.turnUsd, cost.unpricedCalls)}`}`,
-    `Session: ${counted(calls, 'model call')}, ${money(cost.sessionUsd, cost.unpricedCalls)}${estimated}`,
+    `Turn: ${turn === undefined ? 'none yet' : `${counted(turn.steps, 'step')}, ${counted(turn.toolCalls, 'tool call')}, ${money(cost.turnUsd, cost.turnUnknownCalls, cutOff === 0)}`}`,
+    `Session: ${counted(calls, 'model call')}, ${money(cost.sessionUsd, cost.unknownCalls, cutOff === 0)}${estimated}`,
     `Tokens: ${sum((row) => row.inputTokens)} in (${sum((row) => row.cacheReadTokens)} cache read, ${sum((row) => row.cacheWriteTokens)} cache write) / ${sum((row) => row.outputTokens)} out`,
     ...(cost.reservedUsd > 0 ? [`Reserved: ${spentText(cost.reservedUsd, 0)} for calls and sessions in flight`] : []),
     ...modelLines(models),
     ...(unpriced.length === 0 ? [] : [`No price: ${unpriced.join(', ')}`]),
+    ...(cutOff === 0
+      ? []
+      : [`Cost unknown: ${counted(cutOff, 'call')} that ended before the provider said what was used`]),
     ...(stats.stopped === undefined ? [] : [`Stopped: ${stopText(stats.stopped)}`]),
   ]
   return ['Usage:', ...rows.map((row) => `  ${row}`)].join('\n')
 }
 
-function money(costUsd: number, unpricedCalls: number): string {
-  return costUsd === 0 && unpricedCalls > 0 ? 'no price' : spentText(costUsd, unpricedCalls)
+/** @param isUnpriced the calls of unknown cost have no price */
+function money(costUsd: number, unknownCalls: number, isUnpriced: boolean): string {
+  if (costUsd > 0 || unknownCalls === 0) return spentText(costUsd, unknownCalls)
+  return isUnpriced ? 'no price' : 'cost unknown'
 }
 
 function count(
@@ -121,8 +127,8 @@ function modelLines(rows: readonly ModelRow[] | undefined): readonly string[] {
   return (rows ?? []).map((row, index) => `${index === 0 ? 'Models: ' : '      + '}${modelText(row)}`)
 }
 
-function modelText({ model, calls, inputTokens, outputTokens, costUsd, unpriced }: ModelRow): string {
-  const cost = costUsd === undefined ? 'no price' : spentText(costUsd, unpriced)
+function modelText({ model, calls, inputTokens, outputTokens, costUsd, unknown, unpriced }: ModelRow): string {
+  const cost = costUsd === undefined ? money(0, unknown, unpriced > 0) : spentText(costUsd, unknown)
   return `${parseModel(model).model} (${counted(calls, 'call')}, ${inputTokens} in / ${outputTokens} out, ${cost})`
 }
 
@@ -152,7 +158,7 @@ function percent(share: number): string {
   return `${Math.round(share * 100)}%`
 }
 
-/** An amount with four decimals; `at least` if calls without a price are included. */
-function spentText(costUsd: number, unpricedCalls: number): string {
-  return `${unpricedCalls > 0 ? 'at least ' : ''}$${costUsd.toFixed(4)}`
+/** An amount with four decimals; `at least` if calls of unknown cost are left out. */
+function spentText(costUsd: number, unknownCalls: number): string {
+  return `${unknownCalls > 0 ? 'at least ' : ''}$${costUsd.toFixed(4)}`
 }

@@ -17,6 +17,7 @@ import { modelTier } from '../config/model-tiers.ts'
 import { promptTokensOf } from '../tokens/token-counts.ts'
 import { type CostStats, costStats } from '../money/spending.ts'
 import { tokenizerName } from '../tokens/tokenizer.ts'
+import { unknownInRow } from '../money/ledger-entry.ts'
 import { toUsd } from '../money/usd.ts'
 
 /** Why automatic compaction is inactive. `rewritten`: no call since the projection was rewritten. */
@@ -33,9 +34,11 @@ export interface ModelRow {
   readonly cacheReadTokens: number
   readonly cacheWriteTokens: number
   readonly outputTokens: number
-  /** Absent: no call has a price. */
+  /** Without the calls whose cost is unknown. Absent: that is all of them. */
   readonly costUsd?: number
-  /** Calls without a price. */
+  /** Calls whose cost is unknown. */
+  readonly unknown: number
+  /** Those of them that have no price. */
   readonly unpriced: number
 }
 
@@ -64,9 +67,9 @@ export interface ContextStats {
   /** Prompt tokens. */
   readonly subtaskInputTokens: number
   readonly subtaskOutputTokens: number
-  /** Absent: no call has a price. */
+  /** Absent: no cost is known. */
   readonly subtaskCostUsd?: number
-  /** Some calls have no price, and are missing in that cost. */
+  /** The cost of some calls is unknown, and missing in that cost. */
   readonly subtaskHasUnpriced?: true
   /** Turns. */
   readonly archive: { readonly archived: number; readonly waiting: number; readonly failed: number }
@@ -221,6 +224,7 @@ function modelRow(model: string, row: LedgerRow): ModelRow {
     cacheWriteTokens: cacheWrite,
     outputTokens: output,
     ...(costNanoUsd !== undefined && { costUsd: toUsd(costNanoUsd) }),
+    unknown: unknownInRow(row),
     unpriced,
   }
 }

@@ -5,6 +5,7 @@ import type { World } from '../../world/world.ts'
 import { defaultDelegation, type DelegationLimitsData, type GrantLimits } from '../../protocol/delegation.ts'
 import type { DelegatedData } from '../../../components/sessions/delegation-limits.ts'
 import type { SessionUsage, TokenUsage } from '../../protocol/usage.ts'
+import { unknownCosts } from '../tokens/token-counts.ts'
 import { toNanoUsd, toUsd } from '../money/usd.ts'
 
 export const nothingDelegated: DelegatedData = {
@@ -146,6 +147,19 @@ export function spentBy(usage: SessionUsage | undefined): { tokens: number; cost
   }
 }
 
+/** Adds what a session has used to what is spent. */
+export function withSpent(delegated: DelegatedData, usage: SessionUsage): DelegatedData {
+  const spent = spentBy(usage)
+  const unknown = (delegated.unknownCosts ?? 0) + unknownCosts(usage)
+  return {
+    ...delegated,
+    spentCostNanoUsd: delegated.spentCostNanoUsd + spent.costNanoUsd,
+    spentSessions: delegated.spentSessions + spent.sessions,
+    spentTokens: delegated.spentTokens + spent.tokens,
+    ...(unknown > 0 && { unknownCosts: unknown }),
+  }
+}
+
 /** Adds a session's grant to the reserved budget. */
 export function reserved(delegated: DelegatedData, { costUsd = 0, sessions = 0, tokens = 0 }: Wanted): DelegatedData {
   return {
@@ -159,15 +173,11 @@ export function reserved(delegated: DelegatedData, { costUsd = 0, sessions = 0, 
 /** Moves a session's grant from reserved to spent, as far as it was used. */
 export function returned(delegated: DelegatedData, grant: Wanted | undefined, usage: SessionUsage): DelegatedData {
   if (grant === undefined) return delegated
-  const spent = spentBy(usage)
   return {
-    ...delegated,
+    ...withSpent(delegated, usage),
     reservedCostNanoUsd: delegated.reservedCostNanoUsd - toNanoUsd(grant.costUsd ?? 0),
     reservedSessions: delegated.reservedSessions - (grant.sessions ?? 0),
     reservedTokens: delegated.reservedTokens - (grant.tokens ?? 0),
-    spentCostNanoUsd: delegated.spentCostNanoUsd + spent.costNanoUsd,
-    spentSessions: delegated.spentSessions + spent.sessions,
-    spentTokens: delegated.spentTokens + spent.tokens,
   }
 }
 

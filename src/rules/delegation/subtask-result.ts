@@ -14,7 +14,7 @@ import type { World } from '../../world/world.ts'
 import { Ledger } from '../../../components/money/ledger.ts'
 import { Usage } from '../../../components/money/usage.ts'
 import { marksOf } from '../policy/marks.ts'
-import { withAdded } from '../tokens/token-counts.ts'
+import { knownCost, withAdded } from '../tokens/token-counts.ts'
 
 /** The digest of a subtask without a text. */
 const noDigest = '[no digest]'
@@ -39,13 +39,14 @@ export function subtaskOutcome(subtaskId: string, outcome: OutcomeData): Subtask
 /** An outcome for a program. */
 export function subtaskResult({ spent, ...outcome }: SubtaskOutcome): SubtaskResult {
   const { digest, durationMs, failure, stepsUsed, truncated } = outcome
-  const { calls: _calls, costNanoUsd, estimated: _estimated, ...usage } = spent
+  const { calls: _, costNanoUsd: __, costUnknown: ___, estimated: ____, ...usage } = spent
+  const cost = costOf(spent)
   return {
     digest,
     truncated,
     stepsUsed,
     usage,
-    ...(costNanoUsd !== undefined && { costUsd: toUsd(costNanoUsd) }),
+    ...(cost !== undefined && { costUsd: toUsd(cost) }),
     durationMs,
     ...(failure !== undefined && { failure }),
   }
@@ -59,14 +60,19 @@ export function subtaskAnswer({ digest, failure, spent, stepsUsed, truncated }: 
   if (failure !== undefined && !truncated && digest === noDigest) {
     return { text: `Error: ${failure.message}`, isError: true }
   }
-  const { costNanoUsd } = spent
+  const cost = costOf(spent)
   const answer: JsonObject = {
     digest,
     truncated,
     steps_used: stepsUsed,
-    ...(costNanoUsd !== undefined && { cost_usd: toUsd(costNanoUsd) }),
+    ...(cost !== undefined && { cost_usd: toUsd(cost) }),
   }
   return { text: JSON.stringify(answer), isError: false }
+}
+
+/** In billionths of a US dollar; `undefined`: the cost of a call is unknown or estimated, or none was made. */
+function costOf(spent: SubtaskSpending): number | undefined {
+  return spent.calls === 0 || (spent.estimated ?? 0) > 0 ? undefined : knownCost(spent)
 }
 
 /** Longest text of a subtask that a call is answered with, in characters. */

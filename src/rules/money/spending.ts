@@ -6,19 +6,24 @@ import { Turn } from '../../../components/agent/turn.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Bound, Spending } from './ceiling-decision.ts'
-import { emptyLedger } from './ledger-entry.ts'
+import { emptyLedger, unknownInRow } from './ledger-entry.ts'
 import { mostReservedForCalls, reservedForCalls } from './reservation.ts'
 import { questionGrants } from '../delegation/grants.ts'
 import { toNanoUsd, toUsd } from './usd.ts'
 
 /** An agent's spending, and what is in flight. */
 export interface CostStats {
-  /** Of the open turn, or the last one. */
+  /** Of the open turn, or the last one, without the calls whose cost is unknown. */
   readonly turnUsd: number
+  /** Calls of that turn whose cost is unknown, or estimated in `turnUsd`. */
+  readonly turnUnknownCalls: number
+  /** Of the agent's life, without the calls whose cost is unknown. */
   readonly sessionUsd: number
   /** What calls and sessions in flight may cost besides, as far as known. */
   readonly reservedUsd: number
-  /** Calls without a price: the sums are lower bounds. */
+  /** Calls that are in no sum, since their model has no price or they were cut: the sums are lower bounds. */
+  readonly unknownCalls: number
+  /** Those of them whose model has no price. */
   readonly unpricedCalls: number
   readonly estimatedCalls: number
   /** The ceiling that was reached, until it is reset. */
@@ -26,18 +31,22 @@ export interface CostStats {
 }
 
 export function costStats(world: World, agent: Entity): CostStats {
-  const { models, sessionNanoUsd, turnNanoUsd } = world.get(agent, Ledger) ?? emptyLedger
+  const { models, sessionNanoUsd, turnNanoUsd, turnUnknown = 0 } = world.get(agent, Ledger) ?? emptyLedger
   const tripped = world.get(agent, CostCeiling)?.bound
+  let unknownCalls = 0
   let unpricedCalls = 0
   let estimatedCalls = 0
-  for (const { estimated = 0, unpriced = 0 } of Object.values(models)) {
-    unpricedCalls += unpriced
-    estimatedCalls += estimated
+  for (const row of Object.values(models)) {
+    unknownCalls += unknownInRow(row)
+    unpricedCalls += row.unpriced ?? 0
+    estimatedCalls += row.estimated ?? 0
   }
   return {
     turnUsd: toUsd(turnNanoUsd),
+    turnUnknownCalls: turnUnknown,
     sessionUsd: toUsd(sessionNanoUsd),
     reservedUsd: toUsd(reservedNanoUsd(world, agent)),
+    unknownCalls,
     unpricedCalls,
     estimatedCalls,
     ...(tripped !== undefined && { tripped }),

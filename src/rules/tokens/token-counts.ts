@@ -61,10 +61,26 @@ interface Counts {
   readonly cacheWrite1h?: number | undefined
   readonly calls?: number | undefined
   readonly costNanoUsd?: number | undefined
+  readonly costUnknown?: number | undefined
   readonly estimated?: number | undefined
   readonly input?: number | undefined
   readonly output?: number | undefined
   readonly unpriced?: number | undefined
+}
+
+/** How many calls have an unknown cost: cut before the provider said what they used, or without a price. */
+export function unknownCosts({ calls = 0, costNanoUsd, costUnknown }: Counts): number {
+  return costUnknown ?? (costNanoUsd === undefined ? calls : 0)
+}
+
+/** What calls cost together, in billionths of a US dollar; `undefined`: the cost of one of them is unknown. */
+export function knownCost(counts: Counts): number | undefined {
+  return unknownCosts(counts) > 0 ? undefined : (counts.costNanoUsd ?? 0)
+}
+
+/** `costUnknown` as totals hold it: only where `unknownCosts` would not give that number without it. */
+function heldUnknown(unknown: number, costNanoUsd: number | undefined, isNamed: boolean): number | undefined {
+  return unknown > 0 && (costNanoUsd !== undefined || isNamed) ? unknown : undefined
 }
 
 /** Adds counts name by name, in a new object with sorted keys. A count unknown on both sides stays unknown. */
@@ -76,6 +92,8 @@ export function withAdded<T extends Counts>(counts: T, more: { readonly [K in ke
   const cacheWrite1h = added(counts.cacheWrite1h, add.cacheWrite1h)
   const calls = added(counts.calls, add.calls)
   const costNanoUsd = added(counts.costNanoUsd, add.costNanoUsd)
+  const isNamed = counts.costUnknown !== undefined || add.costUnknown !== undefined
+  const costUnknown = heldUnknown(unknownCosts(counts) + unknownCosts(add), costNanoUsd, isNamed)
   const estimated = added(counts.estimated, add.estimated)
   const input = added(counts.input, add.input)
   const output = added(counts.output, add.output)
@@ -85,6 +103,7 @@ export function withAdded<T extends Counts>(counts: T, more: { readonly [K in ke
   if (cacheWrite1h !== undefined) sums.cacheWrite1h = cacheWrite1h
   if (calls !== undefined) sums.calls = calls
   if (costNanoUsd !== undefined) sums.costNanoUsd = costNanoUsd
+  if (costUnknown !== undefined) sums.costUnknown = costUnknown
   if (estimated !== undefined) sums.estimated = estimated
   if (input !== undefined) sums.input = input
   if (output !== undefined) sums.output = output
@@ -94,7 +113,9 @@ export function withAdded<T extends Counts>(counts: T, more: { readonly [K in ke
 
 const counted = [...names, 'calls', 'costNanoUsd', 'delegatedTokens', 'sessions'] as const
 
-type Counted = { readonly [Name in (typeof counted)[number]]?: number | undefined }
+type Counted = { readonly [Name in (typeof counted)[number]]?: number | undefined } & {
+  readonly costUnknown?: number | undefined
+}
 
 function eachCount<T extends Counted>(
   before: T | undefined,
@@ -106,6 +127,10 @@ function eachCount<T extends Counted>(
     const count = of(before?.[name], now[name])
     if (count !== undefined) counts[name] = count
   }
+  const isNamed = before?.costUnknown !== undefined || now.costUnknown !== undefined
+  const unknown = of(unknownCosts(before ?? {}), unknownCosts(now)) ?? 0
+  const costUnknown = heldUnknown(unknown, counts.costNanoUsd, isNamed)
+  if (costUnknown !== undefined) counts.costUnknown = costUnknown
   return counts as T
 }
 
@@ -127,7 +152,10 @@ export function highestOf<T extends Counted>(before: T | undefined, now: T): T {
 /** What was used since `before`, without counts that did not grow; `undefined`: no call was made. */
 export function usageSince(now: CallUsage | undefined, before: CallUsage | undefined): CallUsage | undefined {
   if (now === undefined || now.calls === (before?.calls ?? 0)) return undefined
-  return eachCount(before, now, (from = 0, to = 0) => (to > from ? to - from : undefined))
+  const since = eachCount(before, now, (from = 0, to = 0) => (to > from ? to - from : undefined))
+  // Calls that cost nothing have a cost.
+  const isFree = since.costNanoUsd === undefined && unknownCosts(now) - unknownCosts(before ?? {}) < since.calls
+  return isFree ? { ...since, costNanoUsd: 0 } : since
 }
 
 /** Adds counts; unknown if both are. */

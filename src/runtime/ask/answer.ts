@@ -2,6 +2,8 @@ import { LastTurn } from '../../../components/agent/turn.ts'
 import { Ledger } from '../../../components/money/ledger.ts'
 import type { CallUsage } from '../../protocol/usage.ts'
 import type { Failure, Stop } from '../../protocol/failure.ts'
+import { turnCost } from '../../rules/money/ledger-entry.ts'
+import { toUsd } from '../../rules/money/usd.ts'
 import { lastWords } from '../../rules/projection/text-of.ts'
 import type { Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
@@ -23,17 +25,19 @@ export interface Answer<Output = unknown> {
   readonly steps: number
   readonly toolCalls: number
   /** Tokens of the agent's own calls in this turn. */
-  readonly usage: Omit<CallUsage, 'costNanoUsd'>
-  /** US dollars that the turn has cost, with its sessions where the agent keeps a `Ledger`; `undefined`: a price is unknown. */
+  readonly usage: Omit<CallUsage, 'costNanoUsd' | 'costUnknown'>
+  /**
+   * US dollars that the turn has cost until its end, with its subtasks and sessions. `undefined`: the cost of a call is unknown,
+   * since its model has no price or it was cut before the provider said what it used.
+   */
   readonly costUsd: number | undefined
 }
 
 /** The answer of the turn that an agent has just ended. */
 export function answerOf(world: World, agent: Entity): Answer {
   const { failure, output, stop, steps, toolCalls, truncated, usage = { calls: 0 } } = world.read(agent, LastTurn)
-  const { costNanoUsd, ...tokens } = usage
-  const isUnknown = usage.calls > 0 && costNanoUsd === undefined
-  const nanoUsd = isUnknown ? undefined : (world.get(agent, Ledger)?.turnNanoUsd ?? costNanoUsd ?? 0)
+  const { costNanoUsd: _, costUnknown: __, ...tokens } = usage
+  const nanoUsd = turnCost(world.get(agent, Ledger), usage)
   return {
     agent,
     text: lastWords(world, agent),
@@ -44,7 +48,7 @@ export function answerOf(world: World, agent: Entity): Answer {
     steps,
     toolCalls,
     usage: tokens,
-    costUsd: nanoUsd === undefined ? undefined : nanoUsd / 1e9,
+    costUsd: nanoUsd === undefined ? undefined : toUsd(nanoUsd),
   }
 }
 

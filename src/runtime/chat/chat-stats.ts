@@ -20,7 +20,7 @@ export interface ChatStats {
     readonly cacheWrite: number
     readonly output: number
   }
-  /** US dollars, without the calls that have no price. */
+  /** US dollars, without the calls whose cost is unknown. */
   readonly costUsd: number
   /** Models with calls that have no price, as `provider/model`. */
   readonly unpriced: readonly string[]

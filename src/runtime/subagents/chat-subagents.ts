@@ -4,6 +4,8 @@ import { type ToolPreset, toolPresets } from '../../rules/delegation/declaration
 import { estimateTokens } from '../../rules/tokens/estimate-tokens.ts'
 import type { SessionStatus } from '../../protocol/delegation.ts'
 import type { SessionUsage } from '../../protocol/usage.ts'
+import { toUsd } from '../../rules/money/usd.ts'
+import { knownCost } from '../../rules/tokens/token-counts.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { didYouMean } from '../../world/near-names.ts'
 import {
@@ -201,9 +203,9 @@ function modelOf(session: ChatSession, name: string): string {
     : `${session.provider}/${name}`
 }
 
-function costOf({ calls, costNanoUsd }: SessionUsage): number | undefined {
-  if (calls === 0) return 0
-  return costNanoUsd === undefined ? undefined : costNanoUsd / 1e9
+function costOf(usage: SessionUsage): number | undefined {
+  const nanoUsd = knownCost(usage)
+  return nanoUsd === undefined ? undefined : toUsd(nanoUsd)
 }
 
 /** Only of a subagent that rests: reading one at work would wait for it. */

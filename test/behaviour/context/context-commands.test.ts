@@ -145,7 +145,7 @@ describe('/stats', () => {
     })
     expect((await typed(life, '/stats')).split('\n')).toEqual([
       'Usage:',
-      '  Turn: 1 step, 0 tool calls, at least $0.0100',
+      '  Turn: 1 step, 0 tool calls, $0.0100',
       '  Session: 3 model calls, at least $0.0200',
       '  Tokens: 2005 in (1600 cache read, 200 cache write) / 21 out',
       '  Models: claude-opus-x (2 calls, 2000 in / 20 out, $0.0200)',

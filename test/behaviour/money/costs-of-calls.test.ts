@@ -65,6 +65,7 @@ describe('a model without a price, under a ceiling,', () => {
       models: { 'scripted/x': { calls: 2, input: 2_000, output: 0, unpriced: 2 } },
       sessionNanoUsd: 0,
       turnNanoUsd: 0,
+      turnUnknown: 1,
     })
   })
 

@@ -210,8 +210,8 @@ describe('a session that goes on with another one', () => {
     expect(continued).toBe(true)
     await expect(made.subagents.collect(sessionId)).resolves.toBe('Seen.')
     expect(made.sessions().map(({ status, usage }) => [status, usage?.calls])).toEqual([
+      ['failed', 2],
       ['failed', 1],
-      ['failed', 0],
       ['succeeded', 1],
     ])
   })

@@ -182,7 +182,7 @@ describe('a subtask', () => {
       subtaskInputTokens: input,
     })
     expect(world.get(agent, Ledger)?.models).toEqual({
-      'scripted/x': { calls: 2, estimated: 1, input, output: 10, unpriced: 2 },
+      'scripted/x': { calls: 2, estimated: 1, input, output: 10, unpriced: 1 },
     })
   })
 

@@ -36,8 +36,10 @@ describe('an entry in a ledger', () => {
       models: { 'a/x': { calls: 1, input: 3, unpriced: 1 } },
       sessionNanoUsd: 0,
       turnNanoUsd: 0,
+      turnUnknown: 1,
     })
-    expect(entered(ledger, call).models['a/x']).toEqual({ calls: 2, costNanoUsd: 5, input: 6, output: 2, unpriced: 1 })
+    const mixed = { calls: 2, costNanoUsd: 5, costUnknown: 1, input: 6, output: 2, unpriced: 1 }
+    expect(entered(ledger, call).models['a/x']).toEqual(mixed)
   })
 
   it('that is an estimate says so, call by call', () => {

@@ -27,7 +27,7 @@ describe('an agent that was spoken to', () => {
     expect(world.read(call, OwnedBy)).toEqual({ agent })
     expect(world.read(call, Effect)).toEqual({ kind: 'model', restart: 'pure', attempt: 1, timeoutMs: 600_000 })
     expect([world.has(agent, Busy), world.has(agent, Unread)]).toEqual([true, false])
-    expect(world.read(agent, Turn)).toEqual({ steps: 1, toolCalls: 0, startedAtMs: 8 })
+    expect(world.read(agent, Turn)).toEqual({ since: call, steps: 1, toolCalls: 0, startedAtMs: 8 })
     expect(events).toEqual([
       { type: 'turn-started', agent },
       { type: 'model-called', agent, effect: call, step: 1, messages: 2 },

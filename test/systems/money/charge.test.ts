@@ -11,6 +11,7 @@ import {
   SessionQuery,
   TokenFactors,
   Turn,
+  Usage,
 } from 'entia/components'
 import { cancellation, charging, reply, retry } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
@@ -63,11 +64,15 @@ describe('a charge', () => {
     expect(world.read(agent, Ledger)).toMatchObject({ turnNanoUsd: 200_000_000, sessionNanoUsd: 400_000_000 })
   })
 
-  it('is nobody’s where no ledger is kept', () => {
+  it('of an agent that was saved without a ledger is added to what its own calls had cost', () => {
     const { world, charged } = chargingWorld()
-    const agent = listener(world)
-    charged(agent, 5)
-    expect(world.has(agent, Ledger)).toBe(false)
+    const agent = listener(world, Usage({ calls: 3, costNanoUsd: 9, input: 30 }))
+    world.add(
+      agent,
+      Turn({ since: 1, startedAtMs: 0, steps: 1, toolCalls: 0, usedBefore: { calls: 2, costNanoUsd: 4 } }),
+    )
+    charged(agent, 5e-9)
+    expect(world.read(agent, Ledger)).toMatchObject({ sessionNanoUsd: 14, turnNanoUsd: 10 })
   })
 })
 
@@ -77,8 +82,8 @@ describe('the ledger', () => {
   it.each([
     ['overloaded', { calls: 1, costNanoUsd: 0 }],
     ['unauthorized', { calls: 1, costNanoUsd: 0 }],
-    ['timed-out', { calls: 1, estimated: 1, input: 7, unpriced: 1 }],
-    ['truncated', { calls: 1, estimated: 1, input: 7, unpriced: 1 }],
+    ['timed-out', { calls: 1, estimated: 1, input: 7 }],
+    ['truncated', { calls: 1, estimated: 1, input: 7 }],
   ] as const)('has a call that failed for good as %s once', (kind, expected) => {
     const world = worldOf(charging, retry, reply)
     const { agent, call } = thinker(world, ceilings)

@@ -1,6 +1,7 @@
 import type { RawWorld } from '../../../world/raw-world.ts'
 import { read } from '../../reading/raw-view.ts'
 import { type SessionRecord, sessionRecord, type WorldSummary } from '../../reading/summaries.ts'
+import { spentOf } from '../../reading/spent.ts'
 import type { CallEntry, Problem } from '../../reading/wire.ts'
 
 /** An agent or a session, with what it may spend and has spent, in billionths of a US dollar. */
@@ -42,7 +43,7 @@ export function moneyTree(world: RawWorld, agent: number, summaries: Summaries):
     world: undefined,
     granted: nano(ceilings?.maxSessionCostUsd ?? limits?.costUsd),
     reserved: delegated?.reservedCostNanoUsd,
-    spent: ledger?.sessionNanoUsd ?? usage?.costNanoUsd,
+    spent: spentOf(world, agent).nanoUsd,
     givenBack: undefined,
     tokens: sum([usage?.input, usage?.cacheRead, usage?.cacheWrite, usage?.output]),
     calls: ledger === undefined ? usage?.calls : sum(Object.values(ledger.models).map(({ calls }) => calls)),

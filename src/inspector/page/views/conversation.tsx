@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import { spentOf } from '../../reading/spent.ts'
 import { read } from '../../reading/raw-view.ts'
 import type { CallEntry } from '../../reading/wire.ts'
 import { callsNow, wantCalls, wantEarlier } from '../data/calls.ts'
@@ -245,8 +246,7 @@ function Totals({
 }) {
   const messages = items.filter(({ kind }) => kind === 'message').length
   const usage = read(shown.world, agent, 'Usage')
-  const ledger = read(shown.world, agent, 'Ledger')
-  const cost = ledger?.sessionNanoUsd ?? usage?.costNanoUsd
+  const { nanoUsd: cost } = spentOf(shown.world, agent)
   return (
     <span class="muted">
       {numberText(messages)} {messages === 1 ? 'message' : 'messages'}

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import { spentOf, type Spent } from '../../reading/spent.ts'
 import { read } from '../../reading/raw-view.ts'
 import type { SpendingReply } from '../../reading/wire.ts'
 import { go } from '../data/address.ts'
@@ -119,28 +120,27 @@ interface PartProps {
 function Figures({ agent, shown }: PartProps) {
   const { world } = shown
   const ledger = read(world, agent, 'Ledger')
-  const usage = read(world, agent, 'Usage')
   const rows = Object.values(ledger?.models ?? {})
-  const unpriced = rows.reduce((sum, row) => sum + (row.unpriced ?? 0), 0)
+  const { nanoUsd, turnNanoUsd, turnUnknown, unknown, unpriced } = spentOf(world, agent)
   const estimated = rows.reduce((sum, row) => sum + (row.estimated ?? 0), 0)
   const reserved = useReserved(shown, agent)
   const policy = read(world, agent, 'Ceilings')?.onUnpriced
   return (
     <div class="money-figures">
-      <Figure title="Spent" value={moneyText(ledger?.sessionNanoUsd ?? usage?.costNanoUsd)}>
-        {unpriced > 0 ? 'at least: calls without a price are not in it' : 'in the life of this agent'}
+      <Figure title="Spent" value={moneyText(nanoUsd)}>
+        {unknown > 0 ? 'at least: calls of unknown cost are not in it' : 'in the life of this agent'}
       </Figure>
       <Figure
         title={world.value(agent, 'Turn') === undefined ? 'Last turn' : 'This turn'}
-        value={moneyText(ledger?.turnNanoUsd)}
+        value={moneyText(turnNanoUsd)}
       >
-        {ledger === undefined ? 'it keeps no ledger' : 'sessions included'}
+        {turnUnknown > 0 ? 'not exact: the cost of a call is unknown' : 'sessions included'}
       </Figure>
       <Figure title="Reserved" value={moneyText(reserved)}>
         for calls and sessions in flight
       </Figure>
       <Figure title="Unpriced calls" value={numberText(unpriced)} state={unpriced > 0 ? 'approval' : undefined}>
-        {unpricedWords(unpriced, estimated, policy)}
+        {unpricedWords({ estimated, policy, unknown, unpriced })}
       </Figure>
       <ForecastFigure forecast={forecastOf(world, agent)} hasTurn={world.value(agent, 'Turn') !== undefined} />
       {ceilingsOf(world, agent).map(({ bound, isReached, limit, spent }) => (
@@ -161,8 +161,14 @@ function Figures({ agent, shown }: PartProps) {
   )
 }
 
-function unpricedWords(unpriced: number, estimated: number, policy: string | undefined): string {
+function unpricedWords({
+  estimated,
+  policy,
+  unknown,
+  unpriced,
+}: Pick<Spent, 'unknown' | 'unpriced'> & { readonly estimated: number; readonly policy: string | undefined }): string {
   if (unpriced > 0) return policy === 'refuse' ? 'further ones are refused' : 'in no sum'
+  if (unknown > 0) return `${numberText(unknown)} of unknown cost`
   return estimated > 0 ? `${numberText(estimated)} with estimated tokens` : 'every call has a price'
 }
 
