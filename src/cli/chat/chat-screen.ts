@@ -207,13 +207,14 @@ function inputRows(
     width = indent.length
   }
   for (const { segment, index } of graphemes.segment(text)) {
-    const sign = segment === '\n' ? '' : shown(visible(segment))
+    const endsRow = segment.endsWith('\n')
+    const sign = shown(visible(endsRow ? segment.slice(0, -1) : segment))
     const size = stringWidth(sign)
     if (width + size > columns && width > indent.length) next()
     if (index + segment.length > cursor) at ??= { row: rows.length, column: width }
-    if (segment === '\n') next()
     row += sign
     width += size
+    if (endsRow) next()
   }
   at ??= { row: rows.length, column: width }
   rows.push(row)
@@ -221,8 +222,10 @@ function inputRows(
   return { rows: rows.slice(first, first + most), cursorRow: at.row - first, cursorColumn: at.column }
 }
 
-/** What a terminal acts on or does not show as a sign, so that none of it reaches the terminal. */
+/** What a terminal acts on or does not show as a sign, so that none of it reaches the terminal. A tab is blanks. */
 function visible(segment: string): string {
-  const shown = segment.replaceAll(/\p{Cc}/gu, '·')
+  const shown = segment.replaceAll('\t', tabBlanks).replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '·')
   return plainText(shown) === shown ? shown : '·'
 }
+
+const tabBlanks = ' '.repeat(4)

@@ -1,5 +1,8 @@
 import { PassThrough, Writable } from 'node:stream'
-import { createInterface, emitKeypressEvents, type Interface, type Key } from 'node:readline'
+import { createInterface, type Interface } from 'node:readline'
+import { TerminalKeys } from '../keyboard/terminal-keys.ts'
+import { TypedBursts } from '../keyboard/typed-bursts.ts'
+import type { TypedInput, TypedKey } from '../keyboard/typed-input.ts'
 
 /** A terminal's keyboard. */
 export interface KeyInput extends NodeJS.ReadableStream {
@@ -25,15 +28,27 @@ export interface LineEditorOptions {
   readonly onCandidates: (candidates: readonly string[]) => void
 }
 
-/** Stands for a line break while a text is edited: Node's line editor knows one line. */
-const lineBreak = '\u{e000}'
+/**
+ * Node's line editor knows one line. While a text is edited, these stand for what would end it: halves of a surrogate pair,
+ * which no text from a terminal has.
+ */
+const standIns: ReadonlyMap<string, string> = new Map([
+  ['\n', '\udc0a'],
+  ['\r', '\udc0d'],
+  ['\u2028', '\udc28'],
+  ['\u2029', '\udc29'],
+])
+const stoodFor: ReadonlyMap<string, string> = new Map(Array.from(standIns, ([sign, standIn]) => [standIn, sign]))
+const lineBreak = '\udc0a'
 const maxHistory = 1_000
 /** A pasted block of more characters is not drawn with the line, but stands there as a note. */
 const maxShownPaste = 2_000
-/** An Escape that begins no sequence is one after this time. */
-const escapeTimeoutMs = 50
-const pasteOn = '\u001b[?2004h'
-const pasteOff = '\u001b[?2004l'
+/**
+ * The terminal says where a paste begins and ends, and sends Shift-Enter as a key of its own: in kitty's protocol and in
+ * xterm's. Some take the latter for a style, and so it is put back.
+ */
+const keysOn = '\u001b[?2004h\u001b[>1u\u001b7\u001b[>4;1m\u001b8'
+const keysOff = '\u001b7\u001b[>4;0m\u001b8\u001b[<u\u001b[?2004l'
 
 /**
  * The keys of a terminal as lines: Node's line editing with history and completion. A pasted block is one text, and so are
@@ -44,11 +59,14 @@ export class LineEditor {
   readonly #out: { write(text: string): unknown }
   readonly #options: LineEditorOptions
   readonly #lines: Interface
-  #pasted: string | undefined
+  readonly #bursts = new TypedBursts((input) => this.#take(input))
+  readonly #keys = new TerminalKeys((input) => this.#bursts.push(input))
+  #isTaking = false
+  readonly #giveBack = (): void => void this.#out.write(keysOff)
   /** Long blocks, by the note that stands for them in the line. */
   readonly #pastes = new Map<string, string>()
   #keepsHistory = true
-  readonly #pressed = (text: string | undefined, key: Key): void => this.#press(text, key)
+  readonly #read = (bytes: Uint8Array): void => this.#keys.write(bytes)
 
   constructor(input: KeyInput, out: { write(text: string): unknown }, options: LineEditorOptions) {
     this.#input = input
@@ -61,27 +79,31 @@ export class LineEditor {
       history: options.history.map(inOneLine),
       historySize: maxHistory,
       removeHistoryDuplicates: true,
-      escapeCodeTimeout: escapeTimeoutMs,
       completer: (line: string) => this.#complete(line),
     })
     this.#lines.on('line', (line) => options.onSubmit(this.#withPastes(inLines(line)), inLines(line)))
-    emitKeypressEvents(input, this.#lines)
-    input.on('keypress', this.#pressed)
+    input.on('data', this.#read)
     this.resume()
   }
 
   /** Takes the keys from the terminal. */
   resume(): void {
+    if (this.#isTaking) return
+    this.#isTaking = true
     this.#input.setRawMode?.(true)
     this.#input.resume()
-    this.#out.write(pasteOn)
+    this.#out.write(keysOn)
+    process.on('exit', this.#giveBack)
   }
 
   /** Gives the terminal back as it was. */
   pause(): void {
+    if (!this.#isTaking) return
+    this.#isTaking = false
+    process.off('exit', this.#giveBack)
+    this.#giveBack()
     this.#input.setRawMode?.(false)
     this.#input.pause()
-    this.#out.write(pasteOff)
   }
 
   get text(): string {
@@ -113,23 +135,18 @@ export class LineEditor {
   }
 
   close(): void {
-    this.#input.off('keypress', this.#pressed)
+    this.#input.off('data', this.#read)
+    this.#keys.close()
+    this.#bursts.close()
     this.pause()
     this.#lines.close()
   }
 
-  #press(text: string | undefined, key: Key): void {
-    if (key.name === 'paste-start') this.#pasted = ''
-    else if (key.name === 'paste-end') this.#paste()
-    else if (this.#pasted !== undefined) this.#pasted += text ?? key.sequence ?? ''
-    else this.#type(text, key)
-    if (this.#pasted === undefined) this.#options.onChange()
-  }
-
-  #paste(): void {
-    const text = (this.#pasted ?? '').replaceAll(/\r\n?/g, '\n').replaceAll('\t', '    ')
-    this.#pasted = undefined
-    this.insert(this.#options.onPaste?.(text) ?? this.#noted(text))
+  #take(input: TypedInput): void {
+    if (input.kind === 'paste') this.insert(this.#options.onPaste?.(input.text) ?? this.#noted(input.text))
+    else if (input.kind === 'text') this.insert(this.#noted(input.text))
+    else this.#press(input.key)
+    this.#options.onChange()
   }
 
   /** A long text as a note that stands for it. */
@@ -144,16 +161,18 @@ export class LineEditor {
     return text.replaceAll(/\[pasted \d+: \d+ lines\]/g, (note) => this.#pastes.get(note) ?? note)
   }
 
-  #type(text: string | undefined, key: Key): void {
+  #press(key: TypedKey): void {
     const name = nameOf(key)
     if (name !== undefined && (name !== 'ctrl-d' || this.#lines.line === '') && this.#options.onKey(name)) return
     if (name !== undefined && name !== 'ctrl-d') return
-    if (key.name === 'enter' || (key.name === 'return' && key.meta === true)) this.insert('\n')
-    else if (key.name === 'return') this.#enter()
+    const isEnter = key.name === 'return'
+    const isModified = key.meta === true || key.shift === true || key.ctrl === true
+    if (key.name === 'enter' || (isEnter && isModified)) this.insert('\n')
+    else if (isEnter) this.#enter()
     else if ((key.name === 'up' || key.name === 'down') && this.#moveByLine(key.name)) return
     // Node's line editor would clear a screen that is not its own.
     else if (key.ctrl === true && key.name === 'l') return
-    else this.#lines.write(text ?? '', key)
+    else this.#lines.write('', key)
   }
 
   /** A line that ends in a backslash goes on. */
@@ -200,17 +219,16 @@ export class LineEditor {
   }
 }
 
-function nameOf({ name, ctrl = false, meta = false }: Key): KeyName | undefined {
+function nameOf({ name, ctrl = false, meta = false }: TypedKey): KeyName | undefined {
   if (name === 'escape' && !ctrl) return 'escape'
   if (!ctrl || meta) return undefined
   return name === 'c' || name === 'd' || name === 'v' || name === 'z' ? `ctrl-${name}` : undefined
 }
 
 function inOneLine(text: string): string {
-  // Node's line editor takes these two for line breaks as well.
-  return text.replaceAll(/\r?\n|[\u2028\u2029]/g, lineBreak)
+  return text.toWellFormed().replaceAll(/[\n\r\u2028\u2029]/g, (sign) => standIns.get(sign) ?? sign)
 }
 
 function inLines(line: string): string {
-  return line.replaceAll(lineBreak, '\n')
+  return line.replaceAll(/\p{Surrogate}/gu, (standIn) => stoodFor.get(standIn) ?? standIn)
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { TypedChat, plainLook } from './typed-chat.ts'
 
 const call = { tool: 'bash', arguments: { command: 'npm test' }, reason: 'configured: bash', mayRemember: true }
@@ -20,7 +20,66 @@ describe('the line of a chat', () => {
     expect(chat.submitted).toEqual([])
     chat.type('four\r')
     await chat.screen.until(/^›$/m)
-    expect(chat.submitted).toEqual(['one\ntwo    three\nfour'])
+    expect(chat.submitted).toEqual(['one\ntwo\tthree\nfour'])
+  })
+
+  it('keeps a pasted text as it was, also where it holds what would end a line', async () => {
+    const chat = new TypedChat()
+    const text = 'icon \ue000\u2028two\u2029\tthree\n\n  emoji 👩‍👩‍👧 漢字'
+    chat.type(`\u001b[200~${text.replaceAll('\n', '\r')}\u001b[201~`)
+    await chat.screen.until('漢字')
+    chat.type('\u001b[D\u001b[C.\u0008\r')
+    await chat.screen.until(/^›$/m)
+    chat.type('\u001b[A')
+    await chat.screen.until('漢字')
+    chat.type('\r')
+    await chat.screen.until(/^›$/m)
+    expect(chat.submitted).toEqual([text, text])
+  })
+
+  it('is lines that arrive at once, as a terminal sends a paste that does not say so', async () => {
+    const chat = new TypedChat()
+    chat.type('Fix this:\rTypeError: x\r\n')
+    chat.type('\tat main \\\r')
+    chat.type('end\r')
+    await chat.screen.until(/^ {2}end$/m)
+    expect(chat.submitted).toEqual([])
+    chat.type('Thanks.')
+    await chat.screen.until('Thanks.')
+    chat.type('\r')
+    await chat.screen.until(/^›$/m)
+    expect(chat.submitted).toEqual(['Fix this:\nTypeError: x\n\tat main \\\nend\nThanks.'])
+  })
+
+  it('is sent by an Enter behind which no text follows at once', async () => {
+    const chat = new TypedChat()
+    const texts = ['one', 'two', 'three']
+    for (const [index, end] of ['\r', '\r\n', '\r\u001b[C'].entries()) {
+      chat.type(`${texts[index]}${end}`)
+      await vi.waitUntil(() => chat.submitted.length > index)
+    }
+    expect(chat.submitted).toEqual(texts)
+  })
+
+  it.for([
+    ['Shift-Enter in the protocol of kitty', '\u001b[13;2u'],
+    ['Shift-Enter in that of xterm', '\u001b[27;2;13~'],
+    ['Alt-Enter', '\u001b\r'],
+    ['Ctrl-J', '\n'],
+  ])('goes on in the next line with %s', async ([, key]) => {
+    const chat = new TypedChat()
+    chat.type(`one${key}two`)
+    await chat.screen.until('› one\n  two')
+    chat.type('\r')
+    await chat.screen.until(/^›$/m)
+    expect(chat.submitted).toEqual(['one\ntwo'])
+  })
+
+  it('asks the terminal for its keys, and gives it back as it was', () => {
+    const chat = new TypedChat()
+    expect(chat.sent).toMatch(/\[\?2004h.*\[>1u.*\[>4;1m/)
+    chat.ui.close()
+    expect(chat.sent).toMatch(/\[>4;0m.*\[<u.*\[\?2004l$/)
   })
 
   it('shows a long pasted block as a note, and sends all of it', async () => {

@@ -14,6 +14,8 @@ export class TypedChat {
   readonly ui: ChatUi
   readonly submitted: string[] = []
   readonly keys: string[] = []
+  /** All that was written to the terminal. */
+  sent = ''
   readonly #input = new PassThrough()
   readonly #out: EventEmitter & { columns: number; rows: number }
 
@@ -23,7 +25,7 @@ export class TypedChat {
     ...options
   }: Partial<ChatUiOptions> & { columns?: number; rows?: number } = {}) {
     this.screen = new ScreenReader(columns, rows)
-    this.#out = Object.assign(new EventEmitter(), { columns, rows, write: (text: string) => this.screen.write(text) })
+    this.#out = Object.assign(new EventEmitter(), { columns, rows, write: (text: string) => this.#write(text) })
     const look = options.look ?? plainLook
     this.ui = new ChatUi({
       input: this.#input,
@@ -39,6 +41,11 @@ export class TypedChat {
       ...options,
     })
     onTestFinished(() => this.ui.close())
+  }
+
+  #write(text: string): void {
+    this.sent += text
+    this.screen.write(text)
   }
 
   type(text: string): void {
