@@ -10,7 +10,7 @@ import {
   World,
 } from 'entia'
 import { Conversation, SubagentSession, ToolRegistry } from 'entia/components'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { tool } from '../turns/tools.ts'
 import { fleet } from './fleet.ts'
 

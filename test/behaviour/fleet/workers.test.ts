@@ -11,7 +11,7 @@ import {
 } from 'entia'
 import { Conversation, DelegationLimits, SubagentSession } from 'entia/components'
 import type { SharedStore } from 'entia/stores'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { fleet } from './fleet.ts'
 
 const parts: Readonly<Record<string, string>> = { house: 'wall', wall: 'brick', brick: 'grain of sand' }

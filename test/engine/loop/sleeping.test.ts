@@ -1,5 +1,5 @@
 import { type Clock, fail, Host, memoryStore, Paused, realClock, Runner, scripted, user, Conversation } from 'entia'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { addAgent, behaving, calling, turns, worldWith } from '../../behaviour/turns/driving.ts'
 import { tool } from '../../behaviour/turns/tools.ts'
 

@@ -192,8 +192,10 @@ describe('MCP servers of the configuration', () => {
     await first.begin(() => {})
     await first.close()
     const second = await SessionServers.open({ ...served(at), patienceMs: 3_600_000 })
-    await second.begin(() => {})
+    let isBegun = false
+    await second.begin(() => (isBegun = true))
     await second.close()
+    expect(isBegun).toBe(true)
   })
 
   it('have prompts that are commands, with words for their arguments', async () => {
