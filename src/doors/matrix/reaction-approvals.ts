@@ -128,7 +128,7 @@ function questionText({ arguments: given, leadsTo = {}, tool }: ApprovalCall, { 
   // A hint may be cut; all that is approved is shown.
   const values = Object.entries(given).filter(([, value]) => value !== hint)
   const shown = values.map(([name, value]) => `${name}: ${valueText(value)}`)
-  const links = Object.entries(leadsTo).map(([path, target]) => `${cleanText(path)} leads to ${cleanText(target)}`)
+  const links = Object.entries(leadsTo).map(([path, target]) => `${visibleText(path)} leads to ${visibleText(target)}`)
   return [
     `May this run? [${tool}]${hint === '' ? '' : ` ${hint}`}`,
     ...shown,
