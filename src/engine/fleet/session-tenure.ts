@@ -15,8 +15,10 @@ import { LetterBox } from '../loop/letter-box.ts'
 import { fitting, type FitnessParts } from './fitness.ts'
 import { onceMsOf } from './letting-go.ts'
 import { restful, sleptMs, wakeDate } from './waits.ts'
-import type { Listeners } from '../loop/listeners.ts'
+import type { EventTime } from '../loop/events.ts'
+import { Listeners } from '../loop/listeners.ts'
 import { Runner } from '../loop/runner.ts'
+import { emitAgain } from '../loop/taking-up.ts'
 import type { Restored } from '../loop/stored-ticks.ts'
 import type { HeldWorld } from '../loop/stored-world.ts'
 import { ChildRun, type Grant, type LetterToSession } from '../children/child-run.ts'
@@ -81,6 +83,8 @@ export async function holdSession(order: SessionOrder, parts: TenureParts): Prom
     held.journal.wakes = wakeDate(found.world, parts.host, slept)
     const tenure = new Tenure(order, parts, news, { ...held, sleptMs: slept, lastEvents: found.lastEvents })
     const run = tenure.runOf(found.world)
+    // Whoever held it last may have died before all heard how it ended.
+    if (run.hasEnded || run.wasStopped) tenure.emitAgain(found)
     if (run.hasEnded) {
       await held.journal.send([news.end()])
       return 'ended'
@@ -171,6 +175,14 @@ class Tenure {
     this.#run = run
     this.#news.of(run)
     return run
+  }
+
+  /** Emits the events of its newest tick, where no Runner does. */
+  emitAgain({ lastEvents, world }: Restored): void {
+    const { listeners } = this.#parts
+    const { path, sessionId } = this.#order
+    const time = (): EventTime => ({ nowMs: world.nowMs, dateMs: world.dateMs })
+    emitAgain(world, { ...this.#held, lastEvents }, new Listeners(sessionId, time, { listeners, path }))
   }
 
   /** Says that the session has its slot, and waits for what it may spend. A text: it does not begin here. */

@@ -171,6 +171,27 @@ describe('a session that runs on another worker', () => {
     })
   })
 
+  it('emits its last events once more where its worker died just after its end', async () => {
+    const models = {
+      office: scripted(({ messages }) => {
+        if (textOf(messages.at(0)) === 'Write.') return 'Written.'
+        return { toolCalls: [{ name: 'subagent', arguments: { category: 'clerk', prompt: 'Write.' } }] }
+      }),
+    }
+    const has = { ...host(), models }
+    const { board, desk, next, worker } = offices()
+    const isEnd = (event: { readonly type: string }): boolean => event.type === 'turn-ended' && depthOf(event) === 1
+    const first = next(isEnd)
+    worker('root', { has, maxSessions: 0 })
+    worker('one', { has, maxWorlds: 0, through: (line) => ({ ...line, finished: () => new Promise(() => undefined) }) })
+    await desk.message('Have it written.')
+    const seen = await first
+    const second = next(isEnd)
+    board.suspect('one')
+    worker('two', { has, maxWorlds: 0 })
+    expect(await second).toEqual(seen)
+  })
+
   it('has spent what its end says where it was cancelled before that was taken up', async () => {
     const ends = Promise.withResolvers<void>()
     const models = {

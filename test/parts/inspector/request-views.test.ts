@@ -192,7 +192,7 @@ describe('the money', () => {
     await runner.start()
     await runner.idle()
     await using view = await opened(runner, 'view=money')
-    await view.page.getByText('calls without a price are not in it').waitFor()
+    await view.page.getByText('calls of unknown cost are not in it').waitFor()
     expect(await view.page.locator('.figure', { hasText: 'Unpriced calls' }).locator('strong').innerText()).toBe('1')
     await runner.stop()
   })

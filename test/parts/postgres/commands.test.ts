@@ -159,7 +159,7 @@ describe('entia workers', () => {
     expect(one).toMatchObject({ isAlive: true, note: 'the first', worlds: 0, sessions: 0 })
     worker.signal('SIGKILL')
     await worker.ended
-    expect(await said(workersCommand, ['--schema', schema])).toMatch(/^\d+ +dead /m)
+    await expect.poll(() => said(workersCommand, ['--schema', schema])).toMatch(/^\d+ +dead /m)
   })
 })
 

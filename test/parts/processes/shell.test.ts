@@ -72,7 +72,8 @@ describe('bash', () => {
         `ENTIA_PROCESS="$ENTIA_PROCESS other" setsid ${sleep} >/dev/null 2>&1 & sleep 0.2; echo done`,
       ]) {
         expect(await call('bash', { command })).toBe('done')
-        expect(processesWith(sleep), command).toEqual([])
+        // What was killed is there for a moment longer.
+        await expect.poll(() => processesWith(sleep), { message: command }).toEqual([])
       }
     },
   )

@@ -283,7 +283,7 @@ describe('entia on a terminal', () => {
     const terminal = await chat(at)
     terminal.type('Make two files.\r')
     await terminal.until(
-      /bash asks \(exec, code\)\n {2}touch one\n[^]*c commands that begin "touch"[^]*Enter:\sno\n\?$/,
+      /bash asks \(exec, code\)\n {2}touch one\n[^]*c commands that begin "touch one"[^]*Enter:\sno\n\?$/,
     )
     terminal.type('\r')
     await terminal.until(/touch one declined[^]*touch two\n[^]*Enter:\sno\n\?$/)
