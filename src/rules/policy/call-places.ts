@@ -44,7 +44,11 @@ export class PlacesOfCall {
     this.#call = call
     this.#config = config
     this.given = pathArguments(call)
-    this.#arguments = this.given.map((given) => ({ given, leadsTo: this.#leadsTo(absolute(given, call)) }))
+    const reads = call.facts?.reads ?? []
+    this.#arguments = [...this.given, ...reads].map((given) => ({
+      given,
+      leadsTo: this.#leadsTo(absolute(given, call)),
+    }))
     const words = call.facts?.shell?.words ?? []
     this.#words = words.map(({ text, paths, meansAllBelow, isWritten = false }) => ({
       given: text,

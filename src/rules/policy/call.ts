@@ -59,6 +59,8 @@ export const CallFacts = lazily(() =>
     absent: texts().optional(),
     /** There are more paths than are looked for. */
     isTooMuch: z.literal(true).optional(),
+    /** Files and folders besides its path arguments that git reads for the call, absolute, without links. */
+    reads: texts().optional(),
     /** The repository that git reads runs programs by its own configuration. */
     runsPrograms: z.literal(true).optional(),
   }),

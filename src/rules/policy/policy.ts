@@ -114,7 +114,7 @@ function classOf(call: PolicyCall, operation: Operation, places: PlacesOfCall): 
   const isLocal =
     operation === 'exec' || operation === 'write' || ['file', 'git', 'code', 'js'].includes(category ?? '')
   const ofPaths = places.classes()
-  if (ofPaths.length === 0) ofPaths.push(isLocal || bodyOf(call) !== undefined ? places.classOfCwd() : 'public')
+  if (places.given.length === 0) ofPaths.push(isLocal || bodyOf(call) !== undefined ? places.classOfCwd() : 'public')
   const strictest = ofPaths.reduce(stricterClass)
   return isCautious(call) ? stricterClass(strictest, 'other') : strictest
 }

@@ -1,5 +1,5 @@
-import { lstat, stat } from 'node:fs/promises'
-import { dirname, normalize } from 'node:path'
+import { lstat } from 'node:fs/promises'
+import { normalize } from 'node:path'
 import { isPattern } from '../../rules/policy/glob.ts'
 import { bodyOf, checkCall, pathArguments, policyDefaults } from '../../rules/policy/call.ts'
 import type { CallFacts, PolicyCall } from '../../rules/policy/call.ts'
@@ -52,7 +52,7 @@ export async function inspectCall(
     ...(shell !== undefined && { shell }),
     ...(absent.length > 0 && { absent }),
     ...(paths.size > maxPathsLooked && { isTooMuch: true as const }),
-    ...(call.declared?.category === 'git' && (await runsPrograms(call, signal)) && { runsPrograms: true as const }),
+    ...(call.declared?.category === 'git' && (await ofRepositories(call, signal))),
   }
 }
 
@@ -72,24 +72,16 @@ function environment(): NodeJS.ProcessEnv {
   return childEnvironment(process.env, [])
 }
 
-/** Does git run programs of a repository's own configuration, in the working folder or where a path leads? */
-async function runsPrograms(call: PolicyCall, signal: AbortSignal): Promise<boolean> {
-  const { runsFilters } = await import('../tools/git-command.ts')
-  const folders = [call.cwd, ...pathArguments(call).map((path) => absolute(path, call))]
-  for (const folder of folders) {
-    const cwd = await nearestFolder(folder)
-    // Without git, or where it cannot read its configuration, the tools of git run nothing either.
-    if (await runsFilters({ cwd, environment }, { signal }).catch(() => false)) return true
+/** What git does by a repository's own configuration and links, in the working folder or where a path leads. */
+async function ofRepositories(call: PolicyCall, signal: AbortSignal) {
+  const { nearestFolder, repositoryFacts } = await import('../tools/git-repository.ts')
+  const paths = [call.cwd, ...pathArguments(call).map((path) => normalize(absolute(path, call)))]
+  const found = await Promise.all(
+    paths.map(async (path) => repositoryFacts(await nearestFolder(path), { environment }, { signal })),
+  )
+  const reads = [...new Set(found.flatMap((each) => each.reads))]
+  return {
+    ...(found.some((each) => each.runsPrograms) && { runsPrograms: true as const }),
+    ...(reads.length > 0 && { reads }),
   }
-  return false
-}
-
-async function nearestFolder(path: string): Promise<string> {
-  let folder = normalize(path)
-  while (!(await isFolder(folder)) && dirname(folder) !== folder) folder = dirname(folder)
-  return folder
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined))?.isDirectory() === true
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineTool } from '../../tools/define-tool.ts'
+import { refusable, Refusal } from '../../tools/files/refusal.ts'
 import type { Tool } from '../../tools/port.ts'
 import type { ToolSettings } from './settings.ts'
 
@@ -20,9 +21,17 @@ export function gitLogTool(settings: ToolSettings): Tool {
     category: 'git',
     operation: 'read',
     paths: ['file'],
-    run: async ({ n, ref, file }, context) => {
-      const args = ['log', `--max-count=${n}`, '--no-show-signature', '--format=%h %as %an: %s']
-      return (await import('./git-command.ts')).gitText({ args, ref, path: file }, settings, context)
-    },
+    run: ({ n, ref, file }, context) =>
+      refusable(file ?? settings.cwd, async () => {
+        const { GitView } = await import('./git-view.ts')
+        const { cleanText } = await import('../../tools/files/clean-text.ts')
+        const view = await GitView.open(file, settings, context)
+        if ((await view.checkRef(ref)) === 'file') throw Refusal.of(ref ?? '', 'names no commit.')
+        const plain = ['--no-patch', '--no-color', '--no-show-signature', '--encoding=UTF-8', '--format=%h %as %an: %s']
+        const what = ref === undefined ? [] : [ref]
+        const args = ['log', `--max-count=${n}`, ...plain, ...what, '--', ...view.limits]
+        const { isCut, output } = await view.run(args)
+        return view.text(cleanText(output.toString()), isCut)
+      }),
   })
 }

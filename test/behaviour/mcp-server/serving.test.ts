@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { defineTool } from '../../../src/index.ts'
 import { serve, type ServeOptions } from '../../../src/doors/mcp/index.ts'
 import type { ToolCallEvent } from '../../../src/runtime/index.ts'
+import { committed } from '../../runtime/tools/repositories.ts'
 import { skillText } from '../../runtime/skills/skills-on-disk.ts'
 import { addFiles } from '../../tools/temp-folder.ts'
 import { called, clientOf, type Era, eras, project, served } from './served.ts'
@@ -137,6 +138,41 @@ describe.for(eras)('a client of %s', (era: Era) => {
       '[entia policy denied: outside the working folder: /etc/hosts]',
     )
     expect(await called(client, 'read_file', { path: '.env' })).toBe('[entia policy denied: credential path: .env]')
+  })
+
+  it('gets of a search and of git no more than it may read itself', async () => {
+    const at = await project()
+    await addFiles(at.home, {
+      'infra/notes.txt': 'one\n',
+      'app/.env': 'T=1\n',
+      'app/a.txt': 'one\n',
+      'app/keys/k.txt': '1\n',
+    })
+    committed(at.home)
+    await addFiles(at.home, {
+      ...{
+        'infra/notes.txt': 'needle\n',
+        'app/.env': 'T=needle\n',
+        'app/a.txt': 'two\n',
+        'app/keys/k.txt': 'needle\n',
+      },
+      'config/config.json': JSON.stringify({ deniedPaths: ['~/app/keys'] }),
+    })
+    const { url } = await served(at, { tools: ['file', 'git'] })
+    const client = await clientOf(url, '2026-07-28')
+    const notes = '[1 credential files skipped]\n[1 denied paths skipped]'
+    const outside = '[1 files outside of the working folder skipped]'
+    expect(await called(client, 'git_diff')).toMatch(/^diff --git a\/app\/a.txt [^]*\+two\n\[/)
+    for (const name of ['git_diff', 'git_status']) {
+      const text = await called(client, name)
+      expect(text).not.toContain('needle')
+      expect(text.endsWith(`\n${notes}\n${outside}`)).toBe(true)
+    }
+    expect(await called(client, 'grep_files', { pattern: 'needle' })).toBe(`[no matches]\n${notes}`)
+    expect(await called(client, 'list_files', { recursive: true })).toBe('a.txt\n[1 denied paths skipped]')
+    expect(await called(client, 'git_diff', { file: '..' })).toMatch(
+      /^\[entia policy denied: outside the working folder/,
+    )
   })
 
   it('that offers elicitations is asked, and its yes runs the call', async () => {

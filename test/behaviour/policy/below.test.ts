@@ -1,6 +1,8 @@
 import type { Json } from 'entia'
 import type { PolicyConfig } from 'entia/runtime'
 import { describe, expect, it } from 'vitest'
+import { committed } from '../../runtime/tools/repositories.ts'
+import { addFiles } from '../../tools/temp-folder.ts'
 import { transcript } from '../../transcript.ts'
 import { call, homeWith, judged, settledCalls, steps } from './judged-agent.ts'
 
@@ -14,8 +16,14 @@ const files = {
 }
 
 /** The result of one call, and its class. */
-async function resultOf(name: string, given: Readonly<Record<string, Json>>, config?: PolicyConfig) {
+async function resultOf(
+  name: string,
+  given: Readonly<Record<string, Json>>,
+  config?: PolicyConfig,
+  prepare: (home: string) => Promise<void> = async () => undefined,
+) {
   const home = await homeWith(files)
+  await prepare(home)
   const run = judged({ home, behaviour: steps([call(name, given)]), ...(config && { config }) })
   await run.settle()
   const [{ dataClass } = {}] = settledCalls(run)
@@ -58,6 +66,24 @@ describe('a call that goes through a folder', () => {
     expect((await resultOf('list_files', { pattern: 'secret/**', recursive: true }, config)).lines).toEqual([
       '[no entries]',
       lines[1],
+    ])
+  })
+
+  it('of a repository leaves out what is closed in it, and what lies outside of the working folder', async () => {
+    const changedIn = async (home: string): Promise<void> => {
+      committed(home)
+      const changed = ['.ssh/known_hosts', 'Documents/diary.txt', 'other/o.txt', 'projects/app/a.ts']
+      await addFiles(home, Object.fromEntries([...changed, 'projects/app/secret/plan.txt'].map((path) => [path, '\n'])))
+    }
+    const config = { deniedPaths: ['~/projects/app/secret'] }
+    expect((await resultOf('git_status', {}, config, changedIn)).lines).toEqual([
+      ...['## main', ' M a.ts', '[1 denied paths skipped]', '[3 files outside of the working folder skipped]'],
+    ])
+    const { dataClass, lines } = await resultOf('git_status', { path: '~' }, config, changedIn)
+    expect(dataClass).toBe('other')
+    expect(lines).toEqual([
+      ...['## main', ' M ../../other/o.txt', ' M a.ts'],
+      ...['[1 credential files skipped]', '[1 denied paths skipped]', '[1 personal paths skipped]'],
     ])
   })
 })

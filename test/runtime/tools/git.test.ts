@@ -1,27 +1,15 @@
-import { execFileSync } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { builtinTools, type BuiltinToolsOptions, FileTimes } from 'entia/runtime'
+import { builtinTools, type BuiltinToolsOptions } from 'entia/runtime'
 import { describe, expect, it } from 'vitest'
-import { runsFilters } from '../../../src/runtime/tools/git-command.ts'
+import { repositoryFacts } from '../../../src/runtime/tools/git-repository.ts'
 import { toolContext } from '../../tools/calling.ts'
 import { addFiles, tempFolder } from '../../tools/temp-folder.ts'
+import { git, repository as repositoryOf } from './repositories.ts'
 import { toolsIn } from './tools-in.ts'
 
 /** A repository with one commit of `a.txt` and `sub/b.txt`. */
-async function repository(): Promise<string> {
-  const folder = await tempFolder({ 'a.txt': 'one\ntwo\n', 'sub/b.txt': 'b\n' })
-  git(folder, 'init', '--quiet', '--initial-branch=main')
-  git(folder, 'config', 'user.name', 'Ada')
-  git(folder, 'config', 'user.email', 'ada@example.org')
-  git(folder, 'add', '.')
-  git(folder, 'commit', '--quiet', '--message=first')
-  return folder
-}
-
-function git(folder: string, ...args: string[]): void {
-  execFileSync('git', args, { cwd: folder, stdio: 'ignore' })
-}
+const repository = () => repositoryOf({ 'a.txt': 'one\ntwo\n', 'sub/b.txt': 'b\n' })
 
 describe('git_status', () => {
   it('shows the branch and what has changed', async () => {
@@ -82,19 +70,10 @@ describe('a repository', () => {
   it('that sets filters of its own is found to run programs, one that has only those of the user is not', async () => {
     const home = await tempFolder({ '.gitconfig': '[filter "lfs"]\n\tclean = true\n' })
     const folder = await repository()
-    const settings = {
-      cwd: folder,
-      home,
-      fileTimes: new FileTimes(),
-      environment: () => ({ ...process.env, HOME: home }),
-      bareEnvironment: () => ({}),
-      allowPrivate: [],
-      providers: () => ({}),
-      tavily: { baseUrl: '', apiKey: () => undefined },
-    }
-    expect(await runsFilters(settings, toolContext())).toBe(false)
+    const settings = { environment: () => ({ ...process.env, HOME: home }) }
+    expect(await repositoryFacts(folder, settings, toolContext())).toEqual({ runsPrograms: false, reads: [] })
     git(folder, 'config', 'filter.x.clean', 'touch ran')
-    expect(await runsFilters(settings, toolContext())).toBe(true)
+    expect(await repositoryFacts(folder, settings, toolContext())).toEqual({ runsPrograms: true, reads: [] })
   })
 })
 
