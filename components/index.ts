@@ -56,7 +56,7 @@ export { AwaitingJudgement, Inspection, Judgement, PlanMode, Policy, PolicyState
 export { Prefix } from './agent/prefix.ts'
 export { Rewound } from './agent/rewound.ts'
 export { RenderedPrompt, SystemPrompt } from './agent/system-prompt.ts'
-export { ActiveFor, ReportedUsage, SessionTexts, SubagentSession } from './sessions/subagent-session.ts'
+export { ActiveFor, GrantAwaited, ReportedUsage, SessionTexts, SubagentSession } from './sessions/subagent-session.ts'
 export {
   Answering,
   AwaitingReply,

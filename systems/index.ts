@@ -14,6 +14,7 @@ import type { System } from '../src/world/world.ts'
 import { allowance } from './sessions/allowance.ts'
 import { archival } from './context/archival.ts'
 import { archiveJobs } from './context/archive-jobs.ts'
+import { awaitedGrants } from './sessions/awaited-grants.ts'
 import { cancellation } from './agent/cancellation.ts'
 import { checkpoint } from './context/checkpoint.ts'
 import { compaction } from './context/compaction.ts'
@@ -136,6 +137,7 @@ function inOrder(options: StandardSystemsOptions): System[] {
     archival, //                           11  judges turns that have ended, and opens an archive job for each heavy one
     transcripts, //                      11.5  writes messages to the agents' transcripts
     slots, //                              12  in a session's world: releases its slot while it only waits
+    awaitedGrants, //                    12.2  sessions that wait for reserved budget ask for it again
   ]
 }
 
@@ -147,6 +149,7 @@ export {
   allowance,
   archival,
   archiveJobs,
+  awaitedGrants,
   cancellation,
   charging,
   checkpoint,

@@ -44,6 +44,8 @@ const LetterData = lazily(() =>
     z.strictObject({ session: z.string(), news: SessionNews() }),
     /** To a session: what it may spend. It begins with this. */
     z.strictObject({ grant: z.looseObject({}) }),
+    /** To a session that has a slot: others have reserved what it may spend. It rests until it has its grant. */
+    z.strictObject({ wait: z.literal(true) }),
     /** To a session: it ends, and says what it has spent. */
     z.strictObject({ stop: z.string() }),
   ]),

@@ -15,6 +15,7 @@ import {
   questionGrants,
   reserved,
   tokensOf,
+  unreserved,
 } from '../../src/rules/delegation/grants.ts'
 import { setPlanMode } from '../../src/rules/policy/inherited-policy.ts'
 import { raiseMarks } from '../../src/rules/policy/marks.ts'
@@ -33,13 +34,17 @@ export function depthLeft(world: World, agent: Entity): number {
   return world.get(agent, DelegationLimits)?.depth ?? defaultDelegation.depth
 }
 
-/** What an agent may still delegate. In a session its own use counts too; ceilings limit the money. */
-export function leftToDelegate(world: World, agent: Entity): Allowance {
+/**
+ * What an agent may still delegate. In a session its own use counts too; ceilings limit the money.
+ * @param what `if-returned`: if all that is reserved came back unspent. @default 'now'
+ */
+export function leftToDelegate(world: World, agent: Entity, what: 'now' | 'if-returned' = 'now'): Allowance {
   const limits = world.get(agent, DelegationLimits)
   const own = world.has(agent, Ancestry) ? ownUse(world, agent) : undefined
-  const delegated = questionGrants(world, agent).reduce(reserved, delegatedBy(world, agent))
+  const known = delegatedBy(world, agent)
+  const delegated = what === 'now' ? questionGrants(world, agent).reduce(reserved, known) : unreserved(known)
   const left = leftOf(limits, delegated, own)
-  const underCeilings = leftByCeilings(world, agent)
+  const underCeilings = leftByCeilings(world, agent, what)
   if (underCeilings === undefined) return left
   return { ...left, costNanoUsd: Math.min(left.costNanoUsd ?? Infinity, underCeilings) }
 }
@@ -56,10 +61,11 @@ export function emitIfNeared(world: World, agent: Entity): void {
   emit(world, 'session-limit-neared', { agent, limit, used })
 }
 
-function leftByCeilings(world: World, agent: Entity): number | undefined {
+function leftByCeilings(world: World, agent: Entity, what: 'now' | 'if-returned'): number | undefined {
   if (world.has(agent, CostCeiling)) return 0
   const ceilings = world.get(agent, Ceilings)
-  return ceilings && leftUnder(ceilings, spendingOf(world, agent), reservedNanoUsd(world, agent))
+  if (ceilings === undefined) return undefined
+  return leftUnder(ceilings, spendingOf(world, agent), what === 'now' ? reservedNanoUsd(world, agent) : 0)
 }
 
 /** What a session's agent has used itself, subtasks included. */

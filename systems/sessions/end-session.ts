@@ -3,6 +3,7 @@ import type { DelegationFacts, StoppedEffect } from '../../src/protocol/event.ts
 import { Effect, Outcome, OwnedBy, Pending, Running } from '../../components/effects/effect.ts'
 import {
   ActiveFor,
+  GrantAwaited,
   ReportedUsage,
   SubagentSession,
   type SubagentSessionData,
@@ -66,7 +67,7 @@ export function endSession(world: World, session: Entity, ending: SessionEnding)
   const left = { finishedAtMs: world.nowMs, finishedSequence, usage, ...(isKnown && { grant: undefined }) }
   const over = status === 'succeeded' ? { denied: undefined, loadedBy: undefined } : {}
   moveSession(world, session, status, { ...fields, ...left, ...over })
-  for (const token of [ActiveFor, Effect, Outcome, Pending, Running]) world.remove(session, token)
+  for (const token of [ActiveFor, Effect, GrantAwaited, Outcome, Pending, Running]) world.remove(session, token)
   if (status === 'succeeded' || !isCaptured(world, session)) releaseBlueprint(world, session)
   if (mode === 'background' && notify !== false && worthWaking.has(status)) {
     world.set(session, SubagentNotification, { id: `${sessionId}:${status}`, state: 'unread' })

@@ -23,7 +23,8 @@ import {
   settleGrant,
   emitCancelled,
 } from './end-session.ts'
-import { delegatedBy, depthLeft, leftToDelegate, type Refusal, takeGrant, emitIfNeared } from './delegation.ts'
+import { awaitGrant, grantFor, isReserved } from './awaited-grants.ts'
+import { delegatedBy, leftToDelegate, type Refusal, takeGrant, emitIfNeared } from './delegation.ts'
 import { emit } from '../kit.ts'
 import { Llm } from '../../components/agent/llm.ts'
 import { SubagentRegistry } from '../../components/sessions/subagent-registry.ts'
@@ -32,16 +33,14 @@ import { findSession } from '../../src/rules/delegation/find-session.ts'
 import { launchSession, resumeSession } from './launch-session.ts'
 import { launchWorker, toolsToGrant } from './launch-worker.ts'
 import { Delegated } from '../../components/sessions/delegation-limits.ts'
-import { Blueprint, MadeFrom } from '../../components/sessions/blueprint.ts'
-import { type Allowance, emptyShare, grantData, grantOf } from '../../src/rules/delegation/grants.ts'
-import { subagentToolNames } from '../../src/rules/delegation/declarations.ts'
+import { type Allowance, grantData } from '../../src/rules/delegation/grants.ts'
 import { isCaptured, releaseBlueprint } from './blueprints.ts'
 import { seconds } from '../../src/rules/delegation/session-lines.ts'
 
 /**
  * Moves sessions along: programs' requests, admissions by the pool, outcomes and deadlines, in order of arrival.
  * Answers the calls that wait for them.
- * Writes: SubagentSession and related components, Delegated, SubagentNotification. Starts: session, record,
+ * Writes: SubagentSession and related components, GrantAwaited, Delegated, SubagentNotification. Starts: session, record,
  * queue-position, query, settling.
  */
 export function subagentScheduler(defaultTimeoutMs: number | undefined) {
@@ -244,13 +243,17 @@ function own(world: World, agent: Entity, named: string): { readonly session?: E
   return found?.problem === undefined && found !== undefined ? { session: found.session } : {}
 }
 
-/** Starts a session that has a slot: its clock runs from now, and its grant is reserved. */
+/**
+ * Starts a session that has a slot: its clock runs from now, and its grant is reserved. Where others have reserved what it needs, it
+ * waits.
+ */
 function admitSession(world: World, session: Entity): void {
   // A session cancelled in this tick does not start.
   if (!world.has(session, Running) || world.read(session, SubagentSession).status !== 'queued') return
   const { parent, timeoutMs } = world.read(session, SubagentSession)
-  const grant = grantFor(world, session, parent)
+  const grant = grantFor(world, session, parent, leftToDelegate(world, parent))
   if (typeof grant === 'string') {
+    if (isReserved(world, session, parent)) return awaitGrant(world, session, parent)
     return endSession(world, session, { status: 'failed', fields: { error: `Delegation limit reached: ${grant}` } })
   }
   const deadlineMs = timeoutMs === undefined ? undefined : world.nowMs + timeoutMs
@@ -260,15 +263,6 @@ function admitSession(world: World, session: Entity): void {
   if (!isCaptured(world, session)) releaseBlueprint(world, session)
   emit(world, 'delegation-started', delegationFacts(world, session))
   emitIfNeared(world, parent)
-}
-
-function grantFor(world: World, session: Entity, parent: Entity): Allowance | string {
-  const blueprint = world.get(session, MadeFrom)?.blueprint
-  const made = blueprint === undefined ? undefined : world.get(blueprint, Blueprint)
-  const hasTools =
-    made?.registry !== undefined || made?.tools.some(({ name }) => name === subagentToolNames[0]) === true
-  const left = leftToDelegate(world, parent)
-  return emptyShare(left, made?.limits) ?? grantOf(left, made?.limits, hasTools && depthLeft(world, parent) > 1)
 }
 
 function reserve(world: World, parent: Entity, { sessions, tokens = 0, costNanoUsd = 0 }: Allowance): void {

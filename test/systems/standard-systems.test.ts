@@ -37,11 +37,12 @@ describe('the standard systems', () => {
       'archival',
       'transcripts',
       'slots',
+      'awaited-grants',
     ])
     const priorities = systems.map(({ priority }) => priority)
     expect(priorities).toEqual([
       -120, -110, -100, -98, -97, -95, -94, -93, -90, -85, -80, -70, -60, -30, -29, -10, -5, -4, -3.5, -3.2, -3, -2.9,
-      -2.8, -2.6, -2, -1, 0, 5, 10, 11, 11.5, 12,
+      -2.8, -2.6, -2, -1, 0, 5, 10, 11, 11.5, 12, 12.2,
     ])
   })
 

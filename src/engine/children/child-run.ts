@@ -64,7 +64,10 @@ export interface ChildTies {
   readonly told?: ((letter: LetterToSession, id: number) => void) | undefined
 }
 
-export type LetterToSession = Extract<LetterData, { readonly grant: unknown } | { readonly stop: unknown }>
+export type LetterToSession = Extract<
+  LetterData,
+  { readonly grant: unknown } | { readonly stop: unknown } | { readonly wait: true }
+>
 
 export interface Lineage extends ChildTies {
   /** The root world, whose database has all worlds below it. */

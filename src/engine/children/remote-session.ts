@@ -62,7 +62,10 @@ async function followed(
     // Where its World was lost while it was in line, it ends without a slot.
     const first = Promise.race([run.slot, run.ended.then(() => 'ended' as const)])
     const isOver = (await wait(untilAborted(first, signal))) === 'ended'
-    if (!isOver && !signal.aborted) await context.admit()
+    // A worker that does not hear that it has to wait lets go of the session for a while.
+    const leave = (): void =>
+      void surely(context, () => remote.tell(sessionId, 'wait', { wait: true })).catch(() => undefined)
+    if (!isOver && !signal.aborted) await context.admit({ leave, enter: () => Promise.resolve() })
     if (!isOver && !signal.aborted) await grant()
   }
   // One that is running has its grant, unless the letter of its slot still lies there: that goes once the grant is sent.

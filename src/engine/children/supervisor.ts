@@ -80,7 +80,7 @@ async function driven(
   try {
     if (policy.isNew === true && !signal.aborted) {
       await run.prepare()
-      await context.admit()
+      await context.admit(policy.slot)
     }
     if (signal.aborted && policy.startsAlways !== true) return calledOff()
     const leftMs = policy.leftMs?.(run) ?? Infinity

@@ -14,6 +14,12 @@ export interface ValuePlace {
   readonly enter: (input: InputOf<'handle-kept'>) => Promise<unknown>
 }
 
+/** What a session keeps from others while it waits to be admitted. */
+export interface HeldPlace {
+  leave(): void
+  enter(place: 'return'): Promise<unknown>
+}
+
 /** What the work of an effect gets. Its functions may be destructured. */
 export interface EffectContext {
   readonly effect: Entity
@@ -30,8 +36,11 @@ export interface EffectContext {
   readonly emit: (event: StreamEvent) => void
   /** @deprecated Use `emit`. */
   readonly tell: (event: StreamEvent) => void
-  /** Of a `resumable` effect, which has not begun before: resolves once it is marked as running, or cancelled. */
-  readonly admit: () => Promise<void>
+  /**
+   * Of a `resumable` effect, which has not begun before: resolves once it is marked as running, or cancelled.
+   * @param place what it gives back while its world holds it, and takes again before it asks once more
+   */
+  readonly admit: (place?: HeldPlace) => Promise<void>
   /** Waits for something that neither time nor this effect's own work causes; a virtual clock may advance meanwhile. */
   readonly wait: <T>(promise: Promise<T>) => Promise<T>
   readonly values: ValuePlace

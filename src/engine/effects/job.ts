@@ -1,7 +1,7 @@
 import type { Entity } from '../../world/component.ts'
 import { type Clock, type Sleep, sleep, type Sleeper } from '../loop/clock.ts'
 import type { StreamEvent } from '../loop/events.ts'
-import type { EffectContext, ValuePlace } from './effect-kind.ts'
+import type { EffectContext, HeldPlace, ValuePlace } from './effect-kind.ts'
 
 /** One try of an effect, from its commit until it is settled or called off. */
 export class Job implements Sleeper {
@@ -22,6 +22,8 @@ export class Job implements Sleeper {
   /** Reasons why the clock need not wait for it: it has not begun, and each of its sleeps. */
   #waits = 1
   #admit: (() => void) | undefined
+  #isHeld = false
+  #release: (() => void) | undefined
   #whenCalledOff: (() => void) | undefined
   /** Called once the world has taken its outcome, or goes on without it. */
   whenGone: (() => void) | undefined
@@ -76,9 +78,31 @@ export class Job implements Sleeper {
     if (this.#waits === 0) this.#clock.end?.()
   }
 
+  /** Resolves once its world has admitted it, holds it, or has called it off. */
   admitted(): Promise<void> {
     return new Promise((resolve) => {
       this.#admit = resolve
+      this.whenCalledOff(resolve)
+    })
+  }
+
+  /** Its world does not admit it now. */
+  get isHeld(): boolean {
+    return this.#isHeld
+  }
+
+  set isHeld(isHeld: boolean) {
+    if (this.#isHeld === isHeld) return
+    this.#isHeld = isHeld
+    if (isHeld) this.#admit?.()
+    else this.#release?.()
+  }
+
+  /** Resolves once its world does not hold it any more, or has called it off. */
+  released(): Promise<void> {
+    if (!this.#isHeld) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#release = resolve
       this.whenCalledOff(resolve)
     })
   }
@@ -112,7 +136,7 @@ export class Job implements Sleeper {
 export interface JobOwner {
   readonly clock: Clock
   readonly isStopping: boolean
-  admit(job: Job): Promise<void>
+  admit(job: Job, place?: HeldPlace): Promise<void>
   emit(event: StreamEvent): void
   readonly values: ValuePlace
 }
@@ -154,7 +178,7 @@ export class JobContext implements EffectContext {
   }
 
   get admit(): EffectContext['admit'] {
-    return () => outside(this.#job, this.#owner.admit(this.#job))
+    return (place) => outside(this.#job, this.#owner.admit(this.#job, place))
   }
 
   get wait(): EffectContext['wait'] {

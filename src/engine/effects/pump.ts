@@ -1,4 +1,5 @@
 import { Due, Effect, Pending, Running } from '../../../components/effects/effect.ts'
+import { GrantAwaited } from '../../../components/sessions/subagent-session.ts'
 import type { StandardInput } from '../../protocol/input.ts'
 import type { OutcomeData } from '../../protocol/failure.ts'
 import type { RestartClass } from '../../protocol/tool-declaration.ts'
@@ -7,13 +8,13 @@ import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import { isThenable } from '../../world/is-thenable.ts'
 import type { Clock } from '../loop/clock.ts'
-import type { EffectKind, ValuePlace, Work } from './effect-kind.ts'
+import type { EffectKind, HeldPlace, ValuePlace, Work } from './effect-kind.ts'
 import type { StreamEvent } from '../loop/events.ts'
 import type { Host } from './host.ts'
 import { Job, JobContext, type JobOwner } from './job.ts'
 
 /** Components by which an effect says what is to be done about it. */
-const followed = [Due, Effect, Pending, Running]
+const followed = [Due, Effect, GrantAwaited, Pending, Running]
 
 /** Work, with what its effect said when it was prepared: while it waits, a tick may be committed that has the effect no more. */
 interface Order {
@@ -89,6 +90,7 @@ export class Pump implements JobOwner {
     const { attempt, deadlineMs } = this.#world.get(effect, Effect) ?? {}
     const job = this.#jobs.get(effect)
     const dueMs = this.#world.get(effect, Due)?.atMs
+    if (job !== undefined) job.isHeld = this.#world.has(effect, GrantAwaited)
     if (this.#world.has(effect, Running)) {
       // Without a job, it ran when the last process ended.
       if (job !== undefined) job.admit()
@@ -142,6 +144,7 @@ export class Pump implements JobOwner {
     this.#forget(effect)
     this.#clearTimer(effect)
     const job = new Job(effect, attempt, this.#host.clock)
+    job.isHeld = this.#world.has(effect, GrantAwaited)
     this.#jobs.set(effect, job)
     try {
       const doing = this.#kindOf(kind)
@@ -188,11 +191,19 @@ export class Pump implements JobOwner {
     }
   }
 
-  async admit(job: Job): Promise<void> {
+  async admit(job: Job, place?: HeldPlace): Promise<void> {
     const { effect, attempt } = job
-    if (job.isCalledOff || this.#world.has(effect, Running)) return
-    this.#owner.post({ attempt, effect, kind: 'admitted' })
-    await job.admitted()
+    for (;;) {
+      while (job.isHeld && !job.isCalledOff) {
+        place?.leave()
+        await job.released()
+        if (!job.isCalledOff) await place?.enter('return')
+      }
+      if (job.isCalledOff || this.#world.has(effect, Running)) return
+      this.#owner.post({ attempt, effect, kind: 'admitted' })
+      await job.admitted()
+      if (!job.isHeld) return
+    }
   }
 
   emit(event: StreamEvent): void {

@@ -19,7 +19,7 @@ import type { EventTime } from '../loop/events.ts'
 import { Listeners } from '../loop/listeners.ts'
 import { Runner } from '../loop/runner.ts'
 import { emitAgain } from '../loop/taking-up.ts'
-import type { Restored } from '../loop/stored-ticks.ts'
+import type { Found, Restored } from '../loop/stored-ticks.ts'
 import type { HeldWorld } from '../loop/stored-world.ts'
 import { ChildRun, type Grant, type LetterToSession } from '../children/child-run.ts'
 import type { BoardSlot } from './board-slot.ts'
@@ -46,7 +46,7 @@ export interface TenureParts extends Omit<FitnessParts, 'root'> {
 }
 
 /**
- * For how long a session that has its slot waits for what it may spend. Then it goes behind its parent in the line, which perhaps
+ * For how long a session that has its slot waits for an answer: its grant, or that it has to wait for that. Then it goes behind its parent in the line, which perhaps
  * waits there for this very slot.
  */
 const grantedWithinMs = 2_000
@@ -133,8 +133,11 @@ class Tenure {
   /** Its first tick, which takes its grant, is committed, or never will be. */
   readonly #begun = Promise.withResolvers<void>()
   #isStopped = false
-  /** The letter with the grant. */
-  #granted: number | undefined
+  readonly #wait = Promise.withResolvers<'resting'>()
+  /** It has not begun, and waits for its grant. */
+  #isGranting = false
+  /** The letters with the grant. */
+  readonly #granted = new Set<number>()
   #run: ChildRun | undefined
   #failure: Error | undefined
   #ticks = 0
@@ -178,7 +181,7 @@ class Tenure {
   }
 
   /** Emits the events of its newest tick, where no Runner does. */
-  emitAgain({ lastEvents, world }: Restored): void {
+  emitAgain({ lastEvents, world }: Found): void {
     const { listeners } = this.#parts
     const { path, sessionId } = this.#order
     const time = (): EventTime => ({ nowMs: world.nowMs, dateMs: world.dateMs })
@@ -188,28 +191,54 @@ class Tenure {
   /** Says that the session has its slot, and waits for what it may spend. A text: it does not begin here. */
   async granted(): Promise<Grant | TenureEnd> {
     const { journal, mail } = this.#held
-    const { host, signal } = this.#parts
+    const { slot } = this.#parts
+    this.#isGranting = true
     const box = new LetterBox({
       ...mail,
       take: ({ id, line }) => {
         const letter = readLetter(line)
         // The others are for the Runner, which reads them again.
-        if (typeof letter !== 'string' && ('grant' in letter || 'stop' in letter)) this.#told(letter, id)
+        if (typeof letter !== 'string' && !('input' in letter) && !('session' in letter)) this.#told(letter, id)
       },
     })
-    await journal.send([this.#news.slot()])
+    // One that has rested until its grant came needs a slot now.
+    if (slot.isHeld) await journal.send([this.#news.slot()])
     box.open()
-    const stopped = this.#stop.promise.then(() => 'stopped' as const)
-    const late = Promise.withResolvers<undefined>()
-    const cancel = host.clock.at(host.clock.now() + grantedWithinMs, () => late.resolve(undefined))
-    const first = await untilAborted(Promise.race([this.#grant.promise, stopped, late.promise]), signal)
-    cancel()
+    const first = await this.#answer()
+    const told = first === 'granted' && !slot.isHeld ? await this.#slotAgain() : first
     box.close()
-    // It was granted what it may spend, and called off, before anybody took it up.
-    const told = first !== undefined && this.#isStopped ? 'stopped' : first
-    if (told === 'stopped') await journal.send([this.#news.stopped()])
-    else if (told === undefined) journal.wakes = () => 0
-    return told ?? 'let-go'
+    this.#isGranting = false
+    if (this.#isStopped) {
+      // It was granted what it may spend, and called off, before it was taken up.
+      await journal.send([this.#news.stopped()])
+      return 'stopped'
+    }
+    if (told === 'granted') {
+      for (const letter of this.#granted) journal.done(letter)
+      return this.#grant.promise
+    }
+    journal.wakes = told === 'resting' ? () => undefined : () => 0
+    return told
+  }
+
+  /** What its parent says first: for a while nothing is as good as that it has no time. */
+  async #answer(): Promise<'granted' | 'let-go' | 'resting'> {
+    const { host, signal } = this.#parts
+    const late = Promise.withResolvers<'let-go'>()
+    const cancel = host.clock.at(host.clock.now() + grantedWithinMs, () => late.resolve('let-go'))
+    const granted = this.#grant.promise.then(() => 'granted' as const)
+    const stopped = this.#stop.promise.then(() => 'let-go' as const)
+    const first = await untilAborted(Promise.race([granted, stopped, this.#wait.promise, late.promise]), signal)
+    cancel()
+    // The grant has come behind the letter to wait for it.
+    return this.#granted.size > 0 ? 'granted' : (first ?? 'let-go')
+  }
+
+  /** The letter with its grant stays until it has a slot: whoever holds it next begins with it. */
+  async #slotAgain(): Promise<'granted' | 'let-go'> {
+    const stopped = this.#stop.promise.then(() => false)
+    const hasSlot = await untilAborted(Promise.race([this.#parts.slot.enter(), stopped]), this.#parts.signal)
+    return hasSlot === true ? 'granted' : 'let-go'
   }
 
   async driven(granted: Grant | undefined): Promise<TenureEnd> {
@@ -267,10 +296,14 @@ class Tenure {
       // It stays until the tick that it ends with, or for ever where there is none: nobody else says that it has ended.
       return this.#stop.resolve({ reason: letter.stop, letter: id })
     }
+    if ('wait' in letter) {
+      this.#wait.resolve('resting')
+      return this.#held.journal.done(id)
+    }
     this.#grant.resolve(letter.grant as Grant)
+    if (this.#isGranting) this.#granted.add(id)
     // The Runner reads it again while it is being removed.
-    if (id !== this.#granted) this.#held.journal.done(id)
-    this.#granted = id
+    else if (!this.#granted.has(id)) this.#held.journal.done(id)
   }
 }
 

@@ -195,7 +195,8 @@ function queuedSessions(world: RawView): readonly Wait[] {
     const session = read(world, entity, 'SubagentSession')
     if (session?.status !== 'queued') return []
     const { createdAtMs: sinceMs, deadlineMs: dueMs, sessionId } = session
-    return [{ world: sessionId, state: 'slot', what: 'a first slot', sinceMs, dueMs }]
+    const what = world.value(entity, 'GrantAwaited') === undefined ? 'a first slot' : 'budget that others have reserved'
+    return [{ world: sessionId, state: 'slot', what, sinceMs, dueMs }]
   })
 }
 

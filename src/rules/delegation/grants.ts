@@ -160,6 +160,21 @@ export function withSpent(delegated: DelegatedData, usage: SessionUsage): Delega
   }
 }
 
+/** What is left behind a grant. */
+export function withoutGrant(left: Allowance, grant: Allowance): Allowance {
+  const { costNanoUsd, sessions, tokens } = left
+  return {
+    sessions: sessions - grant.sessions,
+    ...(tokens !== undefined && { tokens: tokens - (grant.tokens ?? 0) }),
+    ...(costNanoUsd !== undefined && { costNanoUsd: costNanoUsd - (grant.costNanoUsd ?? 0) }),
+  }
+}
+
+/** As if all that is reserved had come back unspent. */
+export function unreserved(delegated: DelegatedData): DelegatedData {
+  return { ...delegated, reservedCostNanoUsd: 0, reservedSessions: 0, reservedTokens: 0 }
+}
+
 /** Adds a session's grant to the reserved budget. */
 export function reserved(delegated: DelegatedData, { costUsd = 0, sessions = 0, tokens = 0 }: Wanted): DelegatedData {
   return {

@@ -173,3 +173,41 @@ describe('a worker that is thought dead and is not', () => {
     expect(events.filter(({ type }) => type === 'letter-refused')).toEqual([])
   })
 })
+
+describe('a session of a fleet whose budget others have reserved', () => {
+  /** Has three researchers at work at once, and says what came of them. */
+  const office = scripted(
+    ({ messages }) => {
+      if (textOf(messages.at(0)) !== 'Find out.') return 'found'
+      const answers = messages.filter(({ role }) => role === 'tool').map((message) => textOf(message))
+      if (answers.length > 0) return answers.join(', ')
+      const call = { name: 'subagent', arguments: { category: 'researcher', prompt: 'Look.' } }
+      return { toolCalls: [call, call, call] }
+    },
+    { usage: { input: 2 } },
+  )
+
+  function desk(name: string): World {
+    const world = new World({ name, systems: standardSystems() })
+    world.spawn(
+      ...agent({ model: 'script/office' }),
+      SubagentRegistry({ subagents: { researcher: { name: 'researcher', limits: { tokens: 10 } } } }),
+      DelegationLimits({ tokens: 14 }),
+    )
+    return world
+  }
+
+  it.each([1, 3])('rests without a slot, and runs once they have left enough, with %i slots for all', async (cap) => {
+    const { board, next, post, read, worker } = fleet({ host: () => ({ models: { script: office } }), make: desk, cap })
+    for (const name of ['one', 'two']) worker(name)
+    const end = next(ended)
+    await post('desk', {
+      ...message,
+      message: { ...message.message, content: [{ type: 'text', text: 'Find out.' }] },
+    })
+    await end
+    const world = await read('desk')
+    expect(lastText(world, world.query(Conversation)[0] ?? 0)).toBe('found, found, found')
+    expect(board.running).toBe(0)
+  })
+})

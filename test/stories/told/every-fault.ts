@@ -42,6 +42,7 @@ export const toldByFleets: ReadonlySet<string> = new Set([
   'granted-tokens',
   'nested-delegation',
   'parallel-tools',
+  'reserved-budget',
   'single-agent',
   'support-desk',
   'taken-back',

@@ -117,10 +117,10 @@ describe('a session that is admitted', () => {
       launched: 1,
       reservedCostNanoUsd: 0,
       reservedSessions: 0,
-      reservedTokens: 100,
+      reservedTokens: 0,
       spentCostNanoUsd: 0,
       spentSessions: 0,
-      spentTokens: 0,
+      spentTokens: 100,
     })
     tickAt(world, 0, admitted(world, session))
     expect(world.read(session, SubagentSession)).toMatchObject({
