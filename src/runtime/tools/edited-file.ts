@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { openInside } from '../../tools/files/confined-folder.ts'
 import { makeFolders } from '../../tools/files/make-folders.ts'
 import { Refusal } from '../../tools/files/refusal.ts'
+import { putFile } from './put-file.ts'
 import { checkFile, WholeDisk } from './whole-disk.ts'
 import type { ToolSettings } from './settings.ts'
 
@@ -45,12 +46,17 @@ export async function readWhole(path: string, realPath: string): Promise<Buffer>
   }
 }
 
-/** Replaces a file in one step, or makes it, and its folders; it keeps its mode and owner. */
+/** The whole of a file that is edited; `undefined`: it is too big. */
+export async function wholeBefore(path: string, realPath: string): Promise<Buffer | undefined> {
+  const { size } = await stat(realPath)
+  return size > maxEditedBytes ? undefined : readWhole(path, realPath)
+}
+
+/** Replaces a file, or makes it, and its folders. */
 export async function replaceFile(realPath: string, content: string | Buffer, settings: ToolSettings): Promise<void> {
-  const { default: writeFileAtomic } = await import('write-file-atomic')
   const folder = dirname(realPath)
   const madeFolder = await makeFolders(folder)
-  await settings.backups.around({ path: realPath, content, madeFolder }, () => writeFileAtomic(realPath, content))
+  await settings.backups.around({ path: realPath, content, madeFolder }, () => putFile(realPath, content))
   const handle = await open(realPath)
   try {
     settings.fileTimes.note(realPath, await handle.stat({ bigint: true }))

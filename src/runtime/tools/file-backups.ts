@@ -5,6 +5,7 @@ import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import { makeFolders } from '../../tools/files/make-folders.ts'
 import { makePrivateFolder } from '../config/folders.ts'
 import type { FileTimes } from './file-times.ts'
+import { putFile } from './put-file.ts'
 
 /** A file that tools wrote, and what putting it back would do. */
 export interface WrittenFile {
@@ -202,9 +203,7 @@ export class FileBackups {
       const content = await readFile(join(folder, before as string))
       await makeFolders(dirname(path))
       await this.#keep(folder, { path, content }).catch((error: unknown) => this.#warn(path, error))
-      const { default: writeFileAtomic } = await import('write-file-atomic')
-      const isThere = (await unlessMissing(stat(path))) !== undefined
-      await writeFileAtomic(path, content, isThere || mode === undefined ? {} : { mode })
+      await putFile(path, content, mode)
       const handle = await open(path)
       try {
         this.#fileTimes.note(path, await handle.stat({ bigint: true }))

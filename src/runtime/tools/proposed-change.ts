@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { JsonObject } from '../../world/json.ts'
 import { inHome } from '../config/folders.ts'
+import { decodeText } from './text-encoding.ts'
 
 /** What a call of a file tool would change. */
 export interface ProposedChange {
@@ -30,23 +31,30 @@ export async function proposedChange(
 
 /** The difference to the file that is there, or all of a new one. */
 async function written(path: string, content: string): Promise<Omit<ProposedChange, 'path'>> {
-  const before = await comparable(path)
+  const before = await bytesOf(path)
   if (before === undefined) return { lines: signed('+', content) }
+  const { keptForm } = await import('./kept-form.ts')
+  const { bytes } = keptForm(before, content)
+  if (bytes.equals(before)) return { lines: [], note: 'the file has this content already' }
   const { structuredPatch } = await import('diff')
-  const patch = structuredPatch(path, path, before, content, '', '', { context: 2, timeout: maxDiffMs })
+  const options = { context: 2, timeout: maxDiffMs }
+  const patch = structuredPatch(path, path, textOf(before), textOf(bytes), '', '', options)
   if (patch === undefined) return { lines: signed('+', content) }
-  if (patch.hunks.length === 0) return { lines: [], note: 'the file has this content already' }
+  if (patch.hunks.length === 0) return { lines: [], note: 'only its line ends change' }
   return { lines: patch.hunks.flatMap(({ oldStart, lines }) => [`@@ line ${oldStart} @@`, ...lines]) }
 }
 
-async function comparable(path: string): Promise<string | undefined> {
+async function bytesOf(path: string): Promise<Buffer | undefined> {
   try {
     const stats = await stat(path)
-    if (!stats.isFile() || stats.size > maxComparedBytes) return undefined
-    return await readFile(path, 'utf8')
+    return stats.isFile() && stats.size <= maxComparedBytes ? await readFile(path) : undefined
   } catch {
     return undefined
   }
+}
+
+function textOf(bytes: Buffer): string {
+  return (decodeText(bytes)?.text ?? bytes.toString('utf8')).replaceAll('\r\n', '\n')
 }
 
 function signed(sign: '-' | '+', text: string): string[] {

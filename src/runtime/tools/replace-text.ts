@@ -2,6 +2,7 @@ import { cleanText } from '../../tools/files/clean-text.ts'
 import { refusable, Refusal } from '../../tools/files/refusal.ts'
 import type { ToolOutput } from '../../tools/port.ts'
 import { editedFile, readWhole, replaceFile } from './edited-file.ts'
+import { withLineEnds } from './kept-form.ts'
 import type { ToolSettings } from './settings.ts'
 import { decodeText, encodeText } from './text-encoding.ts'
 
@@ -12,6 +13,9 @@ export interface ReplaceRequest {
   readonly new: string
   readonly all: boolean
 }
+
+/** A byte order mark that was copied along with the first line. */
+const mark = /^\ufeff/
 
 /** How many line numbers of matches an error names. */
 const maxLinesNamed = 20
@@ -27,9 +31,11 @@ export function replaceText(request: ReplaceRequest, settings: ToolSettings): Pr
     if (isNew) throw Refusal.of(path, 'does not exist.')
     const before = decodeText(await readWhole(path, realPath))
     if (before === undefined) throw Refusal.of(path, 'is a binary file.')
-    const matches = matchesOf(before.text, request.old)
+    const matches = matchesOf(before.text, request.old.replace(mark, ''))
     checkMatches(request, before.text, matches)
-    const after = replaced(before.text, matches, request.new)
+    const after = withLineEnds(before.text, replaced(before.text, matches, request.new.replace(mark, '')))
+    if (after === before.text)
+      return `Nothing was changed: ${path} would have the same content, in the line ends that it has.`
     await replaceFile(realPath, encodeText({ ...before, text: after }), settings)
     return diffOf(path, before.text, after)
   }
@@ -77,22 +83,15 @@ function checkMatches({ path, all }: ReplaceRequest, text: string, matches: read
   )
 }
 
+/** With `\n` for each line end. */
 function replaced(text: string, matches: readonly Match[], replacement: string): string {
-  const plain = replacement.replaceAll('\r\n', '\n')
   const parts: string[] = []
   let from = 0
   for (const { start, end } of matches) {
-    parts.push(text.slice(from, start), plain.replaceAll('\n', lineEndAt(text, start)))
+    parts.push(text.slice(from, start), replacement)
     from = end
   }
-  return [...parts, text.slice(from)].join('')
-}
-
-/** The end of the line that an index is in; in the last line, that of the line before. */
-function lineEndAt(text: string, index: number): string {
-  const next = text.indexOf('\n', index)
-  const end = next === -1 ? text.lastIndexOf('\n') : next
-  return end > 0 && text[end - 1] === '\r' ? '\r\n' : '\n'
+  return [...parts, text.slice(from)].join('').replaceAll('\r\n', '\n')
 }
 
 async function diffOf(path: string, before: string, after: string): Promise<string> {

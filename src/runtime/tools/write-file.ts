@@ -20,14 +20,8 @@ export function writeFileTool(settings: ToolSettings): Tool {
     operation: 'write',
     paths: ['path'],
     run: async ({ path, content }) => {
-      const { refusable } = await import('../../tools/files/refusal.ts')
-      const { editedFile, replaceFile } = await import('./edited-file.ts')
-      const write = async (): Promise<string> => {
-        const { realPath, isNew } = await editedFile(path, settings)
-        await replaceFile(realPath, content, settings)
-        return `Wrote ${Buffer.byteLength(content)} bytes to ${path} (${isNew ? 'new' : 'replaced'}).`
-      }
-      return refusable(path, write, 'written')
+      const { writeWhole } = await import('./write-whole.ts')
+      return writeWhole(path, content, settings)
     },
   })
 }

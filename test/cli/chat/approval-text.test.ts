@@ -26,6 +26,15 @@ describe('what is shown of a call', () => {
     expect(await readFile(join(cwd, 'a.txt'), 'utf8')).toBe('one\ntwo\nthree\n')
   })
 
+  it('says what of a file that keeps its line ends would change', async () => {
+    const cwd = await tempFolder({ 'a.txt': '\ufeffone\r\ntwo\r\nthree\r\n', 'b.txt': 'one\n' })
+    const call = (path: string, content: string) => ({ tool: 'write_file', arguments: { path, content } })
+    const diff = 'write_file asks\n  a.txt\n  @@ line 1 @@\n   one\n  -two\n  +2\n   three'
+    expect(await shown(call('a.txt', 'one\n2\nthree\n'), cwd)).toBe(diff)
+    expect(await shown(call('a.txt', 'one\ntwo\nthree'), cwd)).toMatch('the file has this content already')
+    expect(await shown(call('b.txt', 'one\r\n'), cwd)).toMatch('only its line ends change')
+  })
+
   it('is all of a new file, and of a replaced text both', async () => {
     const written = { tool: 'write_file', arguments: { path: 'new.txt', content: 'a\nb\n' } }
     expect(await shown(written, await tempFolder())).toBe('write_file asks\n  new.txt\n  +a\n  +b')

@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import {
   chmod,
+  chown,
   type FileHandle,
+  link,
   lstat,
   open,
   readFile,
@@ -138,6 +140,98 @@ describe('write_file', () => {
   })
 })
 
+describe('a file that is written over', () => {
+  it.for<[what: string, before: string, content: string, after: string, keeps?: string]>([
+    ['CRLF', 'a\r\nb\r\n', 'a\nX\nb\n', 'a\r\nX\r\nb\r\n', 'CRLF line ends'],
+    ['LF', 'a\nb\n', 'a\nX\n', 'a\nX\n'],
+    ['a byte order mark', '\ufeffa\n', 'b\n', '\ufeffb\n', 'the byte order mark'],
+    ['a byte order mark that is given', '\ufeffa\n', '\ufeffb\n', '\ufeffb\n'],
+    ['a newline at its end', 'a\nb\n', 'a\nc', 'a\nc\n', 'the newline at its end'],
+    ['no newline at its end', 'a', 'b', 'b'],
+    ['line ends that are given', 'a\nb\n', 'a\r\nb\r\n', 'a\r\nb\r\n'],
+    [
+      'all of it',
+      '\ufeffa\r\nb\r\n',
+      'b',
+      '\ufeffb\r\n',
+      'CRLF line ends, the newline at its end, the byte order mark',
+    ],
+    [
+      'mixed line ends',
+      'a\nb\r\nc\nd\r\ne\n',
+      'new\na\nb\nX\nd\nY\ne\n',
+      'new\na\nb\r\nX\nd\r\nY\r\ne\n',
+      'mixed line ends',
+    ],
+    ['nothing', '', 'a\r\nb', 'a\r\nb'],
+  ])('keeps %s, on the second write too, and says so', async ([, before, content, after, keeps]) => {
+    const folder = await tempFolder({ 'a.txt': before })
+    const call = toolsIn(folder)
+    const expected = `(replaced).${keeps === undefined ? '' : ` It keeps ${keeps}.`}`
+    expect(await call('write_file', { path: 'a.txt', content })).toContain(expected)
+    expect(await readFile(join(folder, 'a.txt'), 'utf8')).toBe(after)
+    await call('write_file', { path: 'a.txt', content: `first\n${content}` })
+    expect(await readFile(join(folder, 'a.txt'), 'utf8')).toMatch(/^\ufeff?first\r?\n/)
+    await call('write_file', { path: 'a.txt', content })
+    expect(await readFile(join(folder, 'a.txt'), 'utf8')).toBe(after)
+  })
+
+  it('keeps UTF-16', async () => {
+    const folder = await tempFolder({ 'a.txt': Buffer.from('\ufeffold\r\n', 'utf16le') })
+    const said = await toolsIn(folder)('write_file', { path: 'a.txt', content: 'new\n' })
+    expect(said).toBe(
+      'Wrote 12 bytes to a.txt (replaced). It keeps CRLF line ends, the byte order mark, its encoding, UTF-16LE.',
+    )
+    expect(await readFile(join(folder, 'a.txt'))).toEqual(Buffer.from('\ufeffnew\r\n', 'utf16le'))
+  })
+
+  it.for(['write_file', 'replace_in_file'])(
+    'keeps its mode and its other names after two calls of %s',
+    async (tool) => {
+      const folder = await tempFolder({ 'run.sh': 'echo 1\n' })
+      await link(join(folder, 'run.sh'), join(folder, 'other.sh'))
+      await chmod(join(folder, 'run.sh'), 0o755)
+      const call = toolsIn(folder)
+      let old = 'echo 1'
+      for (const next of ['echo 22', 'e']) {
+        await call(
+          tool,
+          tool === 'write_file' ? { path: 'run.sh', content: `${next}\n` } : { path: 'run.sh', old, new: next },
+        )
+        expect(await readFile(join(folder, 'other.sh'), 'utf8')).toBe(`${next}\n`)
+        old = next
+      }
+      expect((await stat(join(folder, 'run.sh'))).mode & 0o7777).toBe(0o755)
+    },
+  )
+
+  it.runIf(process.getuid?.() === 0)('keeps its owner', async () => {
+    const folder = await tempFolder({ 'a.txt': 'one\n' })
+    await chown(join(folder, 'a.txt'), 1_234, 1_235)
+    const call = toolsIn(folder)
+    await call('write_file', { path: 'a.txt', content: 'two\n' })
+    await call('replace_in_file', { path: 'a.txt', old: 'two', new: 'three' })
+    expect(await stat(join(folder, 'a.txt'))).toMatchObject({ uid: 1_234, gid: 1_235 })
+  })
+
+  it('is left alone where nothing would change, and the model reads that', async () => {
+    const folder = await tempFolder({ 'a.txt': 'one\r\ntwo\r\n' })
+    const before = await stat(join(folder, 'a.txt'), { bigint: true })
+    const call = toolsIn(folder)
+    expect(await call('write_file', { path: 'a.txt', content: 'one\ntwo' })).toBe(
+      'Nothing was changed: a.txt has this content already.',
+    )
+    expect(await call('replace_in_file', { path: 'a.txt', old: 'one', new: 'one' })).toMatch(
+      /^Nothing was changed: a\.txt /,
+    )
+    expect(await call('replace_in_file', { path: 'a.txt', old: 'one\r\n', new: 'one\n' })).toMatch(
+      /^Nothing was changed/,
+    )
+    const { ctimeNs, ino, mtimeNs } = await stat(join(folder, 'a.txt'), { bigint: true })
+    expect({ ctimeNs, ino, mtimeNs }).toEqual({ ctimeNs: before.ctimeNs, ino: before.ino, mtimeNs: before.mtimeNs })
+  })
+})
+
 describe('replace_in_file', () => {
   it('gives a diff of what it replaced', async () => {
     const folder = await tempFolder({ 'a.txt': 'one\ntwo\nthree\n' })
@@ -166,6 +260,7 @@ describe('replace_in_file', () => {
     ['LF', 'a\nb\nc\n', 'a\nX\nY\nc\n'],
     ['a byte order mark', '\ufeffa\r\nb\r\nc', '\ufeffa\r\nX\r\nY\r\nc'],
     ['both', 'a\nb\r\nc\nd\r\n', 'a\nX\nY\r\nc\nd\r\n'],
+    ['both, the other way round', 'z\na\r\nb\nc\r\n', 'z\na\r\nX\r\nY\nc\r\n'],
   ])('keeps the line ends of a file with %s', async (_, before, after) => {
     const folder = await tempFolder({ 'a.txt': before })
     await toolsIn(folder)('replace_in_file', { path: 'a.txt', old: 'a\nb', new: 'a\nX\nY' })

@@ -1,0 +1,19 @@
+import { refusable } from '../../tools/files/refusal.ts'
+import type { ToolOutput } from '../../tools/port.ts'
+import { editedFile, replaceFile, wholeBefore } from './edited-file.ts'
+import { keptForm } from './kept-form.ts'
+import type { ToolSettings } from './settings.ts'
+
+/** Does the work of `write_file`. */
+export function writeWhole(path: string, content: string, settings: ToolSettings): Promise<string | ToolOutput> {
+  const write = async (): Promise<string> => {
+    const { realPath, isNew } = await editedFile(path, settings)
+    const before = isNew ? undefined : await wholeBefore(path, realPath)
+    const { bytes, kept } = before === undefined ? { bytes: Buffer.from(content), kept: [] } : keptForm(before, content)
+    if (before?.equals(bytes) === true) return `Nothing was changed: ${path} has this content already.`
+    await replaceFile(realPath, bytes, settings)
+    const more = kept.length === 0 ? '' : ` It keeps ${kept.join(', ')}.`
+    return `Wrote ${bytes.length} bytes to ${path} (${isNew ? 'new' : 'replaced'}).${more}`
+  }
+  return refusable(path, write, 'written')
+}
