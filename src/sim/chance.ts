@@ -40,25 +40,3 @@ export function checkedRange(where: string, range: Range): Range {
 function isMs(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }
-
-/** At this share of instants, everything due then arrives in one tick. */
-const shareTogether = 0.7
-/** At one instant, at most this many arrive one by one. */
-const maxApart = 3
-
-/** Decides whether things due at the same instant arrive in one tick. */
-export class Arrivals {
-  readonly #chance: Chance
-  #atMs = -1
-  #asked = 0
-
-  constructor(chance: Chance) {
-    this.#chance = chance
-  }
-
-  comeTogether(nowMs: number): boolean {
-    if (this.#atMs !== nowMs) [this.#atMs, this.#asked] = [nowMs, 0]
-    this.#asked++
-    return this.#asked > maxApart || this.#chance.of(`together at ${nowMs}`) < shareTogether
-  }
-}

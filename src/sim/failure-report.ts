@@ -31,7 +31,7 @@ export function failureReport(result: SimulationResult, details: ReportDetails =
     ['Faults that struck, in order', ...faultLines(faults)],
     ...(shrunk === undefined ? [] : [shrunkLines(shrunk, faults.length)]),
     ...(isUnsteady ? [wrapped(unsteady, '')] : []),
-    ['A test to paste', '', pastedTest(seed, violation.law, shrunk ?? { faults, latencyMs: undefined }, options)],
+    ['A test to paste', '', pastedTest(result, shrunk ?? { faults, latencyMs: undefined }, options)],
   ]
   return parts.map((lines) => lines.join('\n')).join('\n\n')
 }
@@ -159,12 +159,17 @@ const maxLawChars = 60
 
 /** A vitest test that reproduces the run, complete except for the options only the program has. */
 export function pastedTest(
-  seed: number,
-  law: string,
+  { isKept, seed, violation }: Pick<SimulationResult, 'isKept' | 'seed' | 'violation'>,
   { faults, latencyMs }: Pick<ShrunkCase, 'faults' | 'latencyMs'>,
   options: readonly string[] = usualOptions,
 ): string {
-  const written = new Set(['seed', 'faults', ...(latencyMs === undefined ? [] : ['latencyMs'])])
+  const { law } = violation as Violation
+  const written = new Set([
+    'seed',
+    'faults',
+    ...(isKept ? [] : ['store']),
+    ...(latencyMs === undefined ? [] : ['latencyMs']),
+  ])
   const own = options.filter((name) => !written.has(name))
   const name = law.length > maxLawChars ? `${cutText(law, maxLawChars)}…` : law
   return [
@@ -179,6 +184,7 @@ export function pastedTest(
     ...(faults.length === 0
       ? ['    faults: [],']
       : ['    faults: [', ...faults.map((fault) => `      ${faultText(fault)},`), '    ],']),
+    ...(isKept ? [] : ["    store: 'none',"]),
     '  })',
     '  expect(result.violation).toBeUndefined()',
     '  expect(result.ok).toBe(true)',

@@ -10,6 +10,9 @@ import {
   ratesAt,
 } from './fault.ts'
 
+/** The event loop is busy for so long at most, in milliseconds. */
+export const maxBusyMs = 50
+
 /** How long faults with a duration last, in milliseconds of world time. */
 const lasting: { readonly [N in FaultName]?: Range } = {
   'model.rateLimitedFor': [200, 20_000],
@@ -17,6 +20,8 @@ const lasting: { readonly [N in FaultName]?: Range } = {
   'delivery.late': [1_000, 30_000],
   'delivery.reordered': [1, 2_000],
   'store.full': [100, 3_000],
+  'store.slow': [1, 200],
+  'loop.busy': [1, maxBusyMs],
   'process.pause': [500, 40_000],
   'net.cut': [100, 40_000],
   'net.unknown': [10, 5_000],
@@ -40,11 +45,14 @@ export class FaultPlan {
   /** No drawn fault strikes: whether a run has come to rest is judged on a healed net. */
   isQuiet = false
 
-  /** @throws `invalid-argument` */
-  constructor(chance: Chance, faults: FaultRates | readonly Fault[]) {
+  /**
+   * @param usual holds where the given rates say nothing
+   * @throws `invalid-argument`
+   */
+  constructor(chance: Chance, faults: FaultRates | readonly Fault[], usual: FaultRates = {}) {
     this.#chance = chance
-    this.#rates = isList(faults) ? undefined : faults
     if (!isList(faults)) checkSites(faults)
+    this.#rates = isList(faults) ? undefined : withUsual(faults, usual)
     for (const fault of isList(faults) ? faults : []) {
       checkFault(fault)
       this.#listed.set(fault.at, [...(this.#listed.get(fault.at) ?? []), fault])
@@ -52,6 +60,11 @@ export class FaultPlan {
     for (const site of Object.keys(faultNames) as FaultSite[]) {
       if (this.#rates !== undefined) this.#bySite.set(site, ratesAt(this.#rates, site))
     }
+  }
+
+  /** Faults are drawn, not listed: one that changes nothing need not strike. */
+  get isDrawn(): boolean {
+    return this.#rates !== undefined
   }
 
   get struck(): readonly Fault[] {
@@ -85,12 +98,22 @@ export class FaultPlan {
     return `${owner} ${kind} ${count}`
   }
 
-  /** The fault that strikes here, if any fits; it is recorded as struck. */
-  strike(site: FaultSite, at: string, fits: (what: FaultName) => boolean = () => true): Fault | undefined {
+  /**
+   * The fault that strikes here, if any fits; it is recorded as struck.
+   * @param lastsMs how long, where the list does not say. @default drawn, if it has a duration
+   */
+  strike(
+    site: FaultSite,
+    at: string,
+    fits: (what: FaultName, ms: number) => boolean = () => true,
+    lastsMs?: number,
+  ): Fault | undefined {
     const found = this.#rates === undefined ? this.#listedAt(site, at) : this.#drawn(site, at)
-    if (found === undefined || !fits(found.what)) return undefined
+    if (found === undefined) return undefined
     const range = lasting[found.what]
-    const fault = range === undefined ? found : { ...found, ms: found.ms ?? this.#chance.within(range, `${at} lasts`) }
+    const ms = found.ms ?? lastsMs ?? (range && this.#chance.within(range, `${at} lasts`))
+    const fault = ms === undefined ? found : { ...found, ms }
+    if (!fits(fault.what, fault.ms ?? 0)) return undefined
     this.#struck.push(fault)
     return fault
   }
@@ -109,6 +132,15 @@ export class FaultPlan {
       left -= rate
     }
     return undefined
+  }
+}
+
+function withUsual(rates: FaultRates, { latency, loop, store }: FaultRates): FaultRates {
+  return {
+    ...rates,
+    latency: { ...latency, ...rates.latency },
+    loop: { ...loop, ...rates.loop },
+    store: { ...store, ...rates.store },
   }
 }
 

@@ -31,6 +31,7 @@ export const faultNames = {
     'fails', // once
     'full', //  for a while
     'torn', //  the process dies while it is written; it counts for nothing, of an append half of the lines is there
+    'slow', //  ticks take a while to be written, and what comes due meanwhile arrives during their commit
   ],
   /** The process dies at a transaction; `child`: only the Runner of a session, permanently. */
   crash: ['beforeCommit', 'afterCommit', 'afterEffects', 'child'],
@@ -38,6 +39,14 @@ export const faultNames = {
     'message', //   speaks to an agent that may be at work
     'cancel', //    stops an agent
     'approval', //  answers an open approval
+  ],
+  /** A call of a model or a tool, or an act of a simulated user. */
+  latency: [
+    'together', // it ends at the instant at which another one ends that is under way
+  ],
+  /** The event loop, when it turns to what has come due. */
+  loop: [
+    'busy', // what comes due within a while arrives in one tick
   ],
   /** One of several processes, at a commit or a call of its to what they share. */
   process: [
@@ -78,7 +87,10 @@ export interface Fault {
   readonly ms?: number
 }
 
-/** The probability of each fault at each place where it can strike, from 0 to 1. @default 0 */
+/**
+ * The probability of each fault at each place where it can strike, from 0 to 1. @default 0; 0.5 for `latency.together`, 0.3
+ * for `loop.busy` and, with one process, for `store.slow`
+ */
 export type FaultRates = {
   readonly [S in Exclude<FaultSite, 'crash'>]?: { readonly [N in (typeof faultNames)[S][number]]?: number }
 } & {
@@ -88,6 +100,23 @@ export type FaultRates = {
     /** At a transaction of a session's world: only its Runner fails. */
     readonly child?: number
   }
+}
+
+/**
+ * What a real event loop meets all the time: it strikes runs whose faults are no list, unless they say otherwise, and only
+ * where something else arrives by it. With several processes `store.slow` is 0: each of their writes takes a while.
+ */
+export const usualRates = {
+  latency: { together: 0.5 },
+  loop: { busy: 0.3 },
+  store: { slow: 0.3 },
+} as const satisfies FaultRates
+
+/** Whether a fault is one of those that strike where nothing is said of faults. */
+export function isUsual({ what }: Fault): boolean {
+  const [site = '', name = ''] = what.split('.')
+  const usual: FaultRates = usualRates
+  return Object.hasOwn(usual[site as keyof FaultRates] ?? {}, name)
 }
 
 /** The non-zero probabilities of a site, in a fixed order. @throws `invalid-argument` */

@@ -1,6 +1,6 @@
 import type { Batch, OpenOptions, Store, TranscriptLine, WorldJournal } from '../stores/port.ts'
 import { EntiaError } from '../world/entia-error.ts'
-import type { Fault } from './fault.ts'
+import type { Fault, FaultName } from './fault.ts'
 import type { FaultPlan } from './fault-plan.ts'
 import { never, type ProcessState } from './process-clock.ts'
 
@@ -13,6 +13,12 @@ interface StoreOwner {
   readonly struck: (fault: Fault) => void
   /** Kills the process; `afterCommit`: after its ticks were observed. */
   readonly crash: (fault: Fault) => void
+  /** Whether something comes due within a while. */
+  readonly isDueWithin: (ms: number) => boolean
+  /** Calls after a while, unless that is cancelled. */
+  readonly after: (ms: number, call: () => void) => () => void
+  /** A tick waits for a write while time passes, or no more. */
+  readonly waits: (isWaiting: boolean) => void
   /** A tick, or work, waits for a write that is never made. */
   readonly parked: (what?: 'tick') => void
   readonly label: (world: string) => string
@@ -38,6 +44,8 @@ export class FaultyStore implements Store {
   readonly #journals = new Set<WorldJournal>()
   readonly #broken = new Set<string>()
   #waiting: Waiting[] = []
+  /** A transaction that is slow: what is given meanwhile makes the next one. */
+  #slow: { readonly end: () => void; waiting: number } | undefined
 
   constructor(inner: Store, owner: StoreOwner) {
     this.#inner = inner
@@ -104,7 +112,8 @@ export class FaultyStore implements Store {
   #transact(whose: { world?: string; by?: 'tick' | undefined }, write: () => Promise<void>): Promise<void> {
     const { world, by } = whose
     if (this.#owner.state() !== 'alive') return this.#forever(by)
-    if (this.#waiting.length === 0) setImmediate(() => void this.#flush())
+    if (this.#slow !== undefined) this.#waitBehind(this.#slow, by)
+    else if (this.#waiting.length === 0) setImmediate(() => void this.#flush())
     return new Promise((resolve, reject) => this.#waiting.push({ world, by, write, resolve, reject }))
   }
 
@@ -119,21 +128,53 @@ export class FaultyStore implements Store {
     await this.#meetFaults('commit', waiting)
   }
 
+  /** Time passes while ticks are written. Work that writes waits in real time, so it ends the wait. */
+  #waitBehind(slow: { readonly end: () => void; waiting: number }, by: 'tick' | undefined): void {
+    if (by === undefined) return slow.end()
+    slow.waiting++
+    this.#owner.waits(true)
+  }
+
+  /** Lets time pass in a transaction of ticks: what comes due meanwhile arrives during their commit. */
+  async #passTime(ms: number, ticks: number): Promise<void> {
+    const { after, waits } = this.#owner
+    const passed = Promise.withResolvers<void>()
+    const cancel = after(ms, passed.resolve)
+    const end = (): void => {
+      cancel()
+      passed.resolve()
+    }
+    const slow = (this.#slow = { end, waiting: ticks })
+    for (let count = 0; count < ticks; count++) waits(true)
+    await passed.promise
+    this.#slow = undefined
+    for (let count = 0; count < slow.waiting; count++) waits(false)
+    // Behind this one, which is written first.
+    if (this.#waiting.length > 0) setImmediate(() => void this.#flush())
+  }
+
   /** Writes what waits unless a fault strikes. @param tear writes what a torn write leaves */
   async #meetFaults(what: Struck, waiting: readonly Waiting[], tear?: () => Promise<void>): Promise<void> {
-    const { plan, state, struck, crash, now, disk } = this.#owner
+    const { plan, state, struck, crash, now, disk, isDueWithin } = this.#owner
     // A dying process writes nothing more.
     if (state() !== 'alive') return waiting.forEach(({ by }) => this.#owner.parked(by))
     const at = plan.next('store', what)
     const death = plan.strike('crash', at, (name) => name !== 'crash.child')
     if (death?.what === 'crash.beforeCommit') return crash(death)
-    const fault = now() < disk.fullUntilMs ? undefined : plan.strike('store', at)
+    const isSlow = (ms: number): boolean =>
+      what === 'commit' && waiting.every(({ by }) => by === 'tick') && (!plan.isDrawn || isDueWithin(ms))
+    const strikes = (name: FaultName, ms: number): boolean => name !== 'store.slow' || isSlow(ms)
+    const fault = now() < disk.fullUntilMs ? undefined : plan.strike('store', at, strikes)
     if (fault?.what === 'store.torn') {
       // Starts before anything of the next process does, and is not awaited.
       tear?.().catch(() => undefined)
       return crash(fault)
     }
     if (fault !== undefined) struck(fault)
+    if (fault?.what === 'store.slow') {
+      await this.#passTime(fault.ms ?? 0, waiting.length)
+      if (state() !== 'alive') return waiting.forEach(({ by }) => this.#owner.parked(by))
+    }
     if (fault?.what === 'store.full') disk.fullUntilMs = now() + (fault.ms ?? 0)
     const refusal = fault?.what === 'store.fails' ? 'I/O error' : now() < disk.fullUntilMs ? 'disk full' : undefined
     if (refusal !== undefined) {

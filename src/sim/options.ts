@@ -85,10 +85,12 @@ export interface SimulateOptions<S extends ServiceSet = ServiceSet> {
   readonly maxSessions?: number
   /** Cap on effects in flight, approvals and sessions aside. @default 1024 */
   readonly maxInFlight?: number
+  /** Cap on calls in flight per provider, by name or for each. @default no limit besides `maxInFlight` */
+  readonly maxInFlightPerProvider?: number | Readonly<Record<string, number>>
   /** Makes the session pool, once for each process. @default of `maxSessions` */
   readonly sessionPool?: () => SessionPool
-  /** Makes the store that survives crashes. @default in memory, and none without `faults` */
-  readonly store?: () => Store
+  /** Makes the store that survives crashes; `'none'`: there is none. @default in memory, and none without `faults` */
+  readonly store?: (() => Store) | 'none'
   readonly bounds?: Bounds
   /** Use of the real clock or real randomness breaks the run, or is only listed in the result. @default 'refuse' */
   readonly realUse?: 'refuse' | 'list'
@@ -129,7 +131,7 @@ const absent = {
   onMiss: 'fail',
 } as const
 
-type Optional = Pick<SimulateOptions, 'components' | 'store' | 'recording' | 'onTrace'>
+type Optional = Pick<SimulateOptions, 'components' | 'maxInFlightPerProvider' | 'store' | 'recording' | 'onTrace'>
 
 export interface CheckedOptions extends Optional, Required<Omit<SimulateOptions, keyof Optional | 'people'>> {
   readonly faults: FaultRates | readonly Fault[]
@@ -169,9 +171,12 @@ export function checkedOptions(options: SimulateOptions): CheckedOptions {
 }
 
 /** What only one process has, or only several have. */
-function checkFleet({ letters = [], processes = 1, recording, sessionPool }: SimulateOptions): void {
+function checkFleet({ letters = [], processes = 1, recording, sessionPool, store }: SimulateOptions): void {
   if (processes === 1 && letters.length > 0) {
     throw misuse(`simulate(): letters need several processes: pass processes: 3, or let simulated users speak.`)
+  }
+  if (processes > 1 && store === 'none') {
+    throw misuse(`simulate(): several processes share a store, got store: 'none'. Leave it out, or pass processes: 1.`)
   }
   const alone = Object.entries({ recording, sessionPool }).find(([, value]) => value !== undefined)
   if (processes === 1 || alone === undefined) return
@@ -216,10 +221,17 @@ const shapes = {
   maxSessions: { wanted: 'an integer ≥ 1', fits: count.fits },
   maxInFlight: {
     wanted: 'an integer ≥ 1, or Infinity',
-    fits: (value) => value === Infinity || count.fits(value),
+    fits: isLimit,
+  },
+  maxInFlightPerProvider: {
+    wanted: 'an integer ≥ 1, or an object of these by provider',
+    fits: (value) => isLimit(value) || (isRecord(value) && Object.values(value).every(isLimit)),
   },
   sessionPool: { wanted: 'a function that makes a SessionPool', fits: callback.fits },
-  store: { wanted: 'a function that makes a store, such as () => memoryStore()', fits: callback.fits },
+  store: {
+    wanted: "a function that makes a store, such as () => memoryStore(), or 'none'",
+    fits: (value) => value === 'none' || callback.fits(value),
+  },
   bounds: byName('bounds by name, such as { maxTicks: 1000 }', () => true),
   realUse: oneOf('refuse', 'list'),
   recording: {
@@ -269,6 +281,10 @@ function byName(wanted: string, fits: (value: unknown) => boolean): Shape {
 
 function has(method: string): (value: unknown) => boolean {
   return (value) => isRecord(value) && typeof value[method] === 'function'
+}
+
+function isLimit(value: unknown): boolean {
+  return value === Infinity || count.fits(value)
 }
 
 function isTool(value: unknown): boolean {

@@ -38,12 +38,7 @@ export function runFacts(result: SimulationResult, { name, options, report, shru
         tick: violation.tick,
         atMs: violation.atMs,
       },
-      test: pastedTest(
-        seed,
-        violation.law,
-        { latencyMs: undefined, ...(shrunk ?? { faults: result.faults }) },
-        options,
-      ),
+      test: pastedTest(result, { latencyMs: undefined, ...(shrunk ?? { faults: result.faults }) }, options),
       report: report ?? failureReport(result, options === undefined ? {} : { options }),
     }),
     ...(shrunk !== undefined && {

@@ -28,7 +28,9 @@ export interface SimulationResult<S extends ServiceSet = ServiceSet> {
   /** SHA-256 of the root world. */
   readonly hash: string
   readonly trace: Trace
-  /** The faults that struck, in order: passed as `faults`, they reproduce the run. */
+  /** A store kept its worlds. */
+  readonly isKept: boolean
+  /** The faults that struck, in order: passed as `faults`, they reproduce the run; with `store: 'none'` unless `isKept`. */
   readonly faults: readonly Fault[]
   readonly ticks: number
   readonly crashes: number
@@ -83,6 +85,7 @@ export async function runSimulation<S extends ServiceSet = ServiceSet>(
       return world.hash()
     },
     trace,
+    isKept: simulation.isKept,
     faults: plan.struck,
     ticks,
     crashes,

@@ -20,19 +20,15 @@ export function simulatedModel(
         const fault = work.strike('model', call.at, isDecidedBefore)
         if (fault?.what === 'model.hang') return call.does(calledOff, Infinity)
         if (fault !== undefined) {
-          return call.does(() => struck(fault, request, context.onDelta), latencyOf(call, latencyMs))
+          return call.does(() => struck(fault, request, context.onDelta), call.latencyMs(latencyMs))
         }
         const own = inner.latencyMs
-        const waitMs = latencyOf(call, own ?? latencyMs)
+        const waitMs = call.latencyMs(own ?? latencyMs)
         const ask = (): Promise<ModelOutcome> => asked({ inner, work, call, request, context, waitMs })
         return call.does(ask, own === undefined || waitMs > 0 ? waitMs : undefined)
       })
     },
   }
-}
-
-function latencyOf({ chance, at }: SimulatedCall, latencyMs: number | Range): number {
-  return typeof latencyMs === 'number' ? latencyMs : chance.within(latencyMs, `${at} latency`)
 }
 
 interface Asked {
@@ -49,7 +45,7 @@ async function asked({ inner, work, call, request, context, waitMs }: Asked): Pr
   const { attempt, key, onDelta, signal } = context
   const wait = (durationMs: number): Promise<void> => call.sleep(durationMs)
   const sleep = inner.latencyMs === undefined ? wait : restOf(waitMs, wait)
-  const draw = (range: Range): number => latencyOf(call, range)
+  const draw = (range: Range): number => call.latencyMs(range)
   const broke = (what: string, error?: unknown): void => work.broke(call, what, error)
   const outcome = await inner
     .call(request, { signal, key, attempt, onDelta, sleep, draw, broke })

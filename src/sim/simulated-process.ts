@@ -66,6 +66,9 @@ export class SimulatedProcess {
       disk,
       state: () => this.#state,
       now: () => clock.now(),
+      isDueWithin: (ms: number) => clock.nextMs !== undefined && clock.nextMs <= clock.now() + ms,
+      after: (ms: number, call: () => void) => this.#clock.at(clock.now() + ms, call),
+      waits: (isWaiting: boolean) => this.#clock[isWaiting ? 'end' : 'begin']('tick'),
       crash: (fault: Fault) => this.#crash(fault),
       // Work waiting for a commit that never finishes must not stop the clock.
       parked: (what?: 'tick') => this.#clock.end(what),
@@ -146,7 +149,8 @@ export class SimulatedProcess {
   #host(): Host {
     const { options, tools, recorder, replayed } = this.#parts
     const work = new SimulatedWork({ ...this.#parts, isDead: () => this.#state === 'dead' })
-    const { models, latencyMs, users, skills, effects, prices, maxInFlight, sessionPool } = options
+    const { models, latencyMs, users, skills, effects, prices, maxInFlight, maxInFlightPerProvider, sessionPool } =
+      options
     const providers = Object.entries(models).map(([name, provider]): [string, ModelProvider] => [
       name,
       simulatedModel(name, provider, work, latencyMs.model),
@@ -160,6 +164,7 @@ export class SimulatedProcess {
       effects,
       prices,
       maxInFlight,
+      ...(maxInFlightPerProvider !== undefined && { maxInFlightPerProvider }),
       sessionPool: new PoolWatch(checkMade('sessionPool', sessionPool(), ['enter', 'leave']), (event) => {
         if (this.#state !== 'dead') recorder.ask('pool', event)
       }),

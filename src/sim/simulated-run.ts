@@ -7,7 +7,9 @@ import type { StandardInput } from '../protocol/input.ts'
 import type { Component } from '../world/component.ts'
 import { knownComponents } from '../world/inspection.ts'
 import type { World } from '../world/world.ts'
-import { Arrivals, Chance } from './chance.ts'
+import { Arrivals } from './arrivals.ts'
+import { Chance } from './chance.ts'
+import { type Fault, type FaultRates, usualRates } from './fault.ts'
 import { FaultPlan } from './fault-plan.ts'
 import { factsOf } from './law.ts'
 import type { CheckedOptions } from './options.ts'
@@ -28,37 +30,42 @@ export interface RunParts {
 /** What a run under a seed has, however many processes drive its worlds: dice, a clock, faults, users, services, laws. */
 export abstract class SimulatedRun {
   readonly options: CheckedOptions
+  readonly isKept: boolean
   readonly plan: FaultPlan
   readonly recorder: RunRecorder
   readonly services: Readonly<Record<string, RunningService<unknown, never, unknown>>>
   readonly realUses: RealUse[] = []
   protected readonly chance: Chance
+  protected readonly arrivals: Arrivals
   protected readonly clock: VirtualClock
   protected readonly users: SimulatedUsers
 
   constructor(options: CheckedOptions, { dateMs = firstDateMs, isKept, keepsTicks }: RunParts) {
     this.options = options
+    this.isKept = isKept
     const { faults, maxSessions, processes, seed, services } = options
     const chance = (this.chance = new Chance(seed))
-    this.plan = new FaultPlan(chance, faults)
+    const plan = (this.plan = new FaultPlan(chance, faults, usualIn(options)))
     const running = Object.entries(services).map(([name, each]) => [name, each.start(chance, name)] as const)
     this.services = Object.fromEntries(running)
-    const arrivals = new Arrivals(chance)
     const clock = new VirtualClock({
       dateMs,
       whenQuiet: () => this.whenQuiet(),
-      together: () => arrivals.comeTogether(clock.now()),
+      together: (waitMs) => this.arrivals.comeTogether(waitMs),
       stepsWithoutTurn: 64,
     })
     this.clock = clock
     const states = running.map(([name, { state }]) => [name, state] as const)
     const facts = factsOf({ seed, maxSessions, processes, isKept, services: Object.fromEntries(states) })
     this.recorder = new RunRecorder(options, facts, { now: () => clock.now(), keepsTicks })
+    const struck = (fault: Fault): void => this.recorder.struck(fault)
+    const arrivals = (this.arrivals = new Arrivals({ chance, plan, clock, struck }))
     this.users = new SimulatedUsers({
       users: options.users,
+      arrivals,
       chance,
       clock,
-      plan: this.plan,
+      plan,
       post: (input, id, of) => this.post(input, id, of),
       change: (change, of) => this.change(change, of),
       recorder: this.recorder,
@@ -148,6 +155,12 @@ export abstract class SimulatedRun {
     const root = this.rootOf(event)
     return typeof agent === 'number' && root?.has(agent, Conversation) === true ? lastWords(root, agent) : undefined
   }
+}
+
+/** The pace of a recorded run is that of its recording. */
+function usualIn({ processes, recording }: CheckedOptions): FaultRates {
+  if (recording !== undefined) return {}
+  return processes === 1 ? usualRates : { ...usualRates, store: {} }
 }
 
 /** 1 January 2030. */

@@ -21,7 +21,7 @@ export function simulatedTool(inner: Tool, work: SimulatedWork, latencyMs: Range
       return work.call({ kind: 'tool', name, key, attempt, world }, context.sleep, async (call) => {
         const { chance, at } = call
         const fault = work.strike('tool', at, () => true)
-        const totalMs = fault?.ms ?? chance.within(latencyMs, `${at} latency`)
+        const totalMs = fault?.ms ?? call.latencyMs(latencyMs)
         const beforeMs = chance.within([0, totalMs], `${at} before`)
         const sleep = (ms: number): Promise<void> => call.sleep(ms)
         const handle = async (): Promise<ToolOutput> => {

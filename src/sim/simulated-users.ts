@@ -6,6 +6,7 @@ import type { RunnerEvent, TickEvent } from '../engine/loop/events.ts'
 import { thrownMessage } from '../rules/text/thrown-message.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
+import type { Arrivals } from './arrivals.ts'
 import type { Chance } from './chance.ts'
 import type { Fault } from './fault.ts'
 import type { FaultPlan } from './fault-plan.ts'
@@ -15,6 +16,7 @@ import { inSimulation, type RealUse } from './real-use.ts'
 
 interface SimulatedUsersParts {
   readonly users: Readonly<Record<string, SimulatedUser>>
+  readonly arrivals: Arrivals
   readonly chance: Chance
   readonly plan: FaultPlan
   readonly clock: Clock
@@ -72,7 +74,7 @@ export class SimulatedUsers {
 
   /** An event of a committed tick; it may be repeated after a crash. */
   see(event: RunnerEvent): void {
-    const { users, chance } = this.#parts
+    const { arrivals, plan, users } = this.#parts
     if (!('index' in event && 'tick' in event) || Object.keys(users).length === 0) return
     const place = `${event.world}/${event.tick}/${event.index}`
     if (this.#seen.has(place)) return
@@ -82,7 +84,9 @@ export class SimulatedUsers {
       for (const [index, act] of listOf(acts).entries()) {
         const id = `${name}: ${place}/${index}`
         const deed = deedOf(act, event)
-        if (deed !== undefined) this.#plan(id, { deed, of: event.world }, chance.within(reactionMs, id), name)
+        if (deed === undefined) continue
+        const afterMs = arrivals.delayMs(reactionMs, plan.next(name, 'act'), id)
+        this.#plan(id, { deed, of: event.world }, afterMs, name)
       }
     }
   }

@@ -2,7 +2,8 @@ import type { EffectContext } from '../engine/effects/effect-kind.ts'
 import { thrownMessage } from '../rules/text/thrown-message.ts'
 import { isThenable } from '../world/is-thenable.ts'
 import type { Clock } from '../engine/loop/clock.ts'
-import type { Chance } from './chance.ts'
+import type { Arrivals } from './arrivals.ts'
+import type { Chance, Range } from './chance.ts'
 import type { Fault, FaultName, FaultSite } from './fault.ts'
 import type { FaultPlan } from './fault-plan.ts'
 import type { BegunCall, RunRecorder } from './run-recorder.ts'
@@ -17,6 +18,7 @@ interface CallFacts extends Omit<BegunCall, 'label' | 'effect'> {
 }
 
 export interface WorkOwner {
+  readonly arrivals: Arrivals
   readonly chance: Chance
   readonly plan: FaultPlan
   readonly underway: Underway
@@ -34,6 +36,8 @@ export class SimulatedCall {
   readonly #facts: CallFacts
   readonly #label: string
   readonly #sleep: Sleep
+  /** The first that was asked for, which others ask for again. */
+  #latency: { readonly range: Range; readonly ms: number } | undefined
 
   /** @param outer the worker to whom the clock belongs */
   constructor(owner: WorkOwner, facts: CallFacts, label: string, outer: Worker | undefined, sleep: Sleep) {
@@ -52,6 +56,23 @@ export class SimulatedCall {
 
   get chance(): Chance {
     return this.#owner.chance
+  }
+
+  /** How long it takes, of a range; the same for the same range. */
+  latencyMs(range: number | Range): number {
+    const { arrivals, chance } = this.#owner
+    if (typeof range === 'number') {
+      arrivals.endsIn(range)
+      return range
+    }
+    const before = this.#latency
+    if (before === undefined) {
+      const ms = arrivals.delayMs(range, this.at)
+      this.#latency = { range, ms }
+      return ms
+    }
+    const isSame = before.range[0] === range[0] && before.range[1] === range[1]
+    return isSame ? before.ms : chance.within(range, `${this.at} latency`)
   }
 
   tell(use: RealUse): void {

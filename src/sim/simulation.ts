@@ -33,8 +33,8 @@ export class Simulation extends SimulatedRun {
     const recorded = recording && recordedStart(recording)
     // Which faults are left out must not decide about the store: a shrunk run would differ.
     const needsStore = isList(faults) || Object.keys(faults).length > 0 || recording !== undefined
-    const made = options.store && checkMade('store', options.store(), ['open', 'list'])
-    const store = made ?? (needsStore ? memoryStore() : undefined)
+    const make = options.store ?? (needsStore ? memoryStore : 'none')
+    const store = make === 'none' ? undefined : checkMade('store', make(), ['open', 'list'])
     super(options, { dateMs: recorded?.dateMs, isKept: store !== undefined, keepsTicks })
     this.#recorded = recorded
     this.#store = store
@@ -104,6 +104,7 @@ export class Simulation extends SimulatedRun {
       tools,
       name: this.#name,
       world,
+      arrivals: this.arrivals,
       chance: this.chance,
       clock: this.clock,
       store: this.#store,

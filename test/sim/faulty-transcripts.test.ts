@@ -30,6 +30,9 @@ function born(world: Awaited<ReturnType<typeof outside>>) {
     disk: world.disk,
     struck: () => undefined,
     crash: () => void (life.state = 'dead'),
+    isDueWithin: () => false,
+    after: () => () => undefined,
+    waits: () => undefined,
     parked: () => void life.parked++,
     label: (name) => name,
   })

@@ -50,7 +50,10 @@ describe('an option', () => {
     [{ maxSessions: 0 }, 'maxSessions must be an integer ≥ 1, got 0.'],
     [{ maxInFlight: 1.5 }, 'maxInFlight must be an integer ≥ 1, or Infinity, got 1.5.'],
     [{ sessionPool: 3 }, 'sessionPool must be a function that makes a SessionPool, got 3.'],
-    [{ store: {} }, 'store must be a function that makes a store, such as () => memoryStore(), got an object.'],
+    [
+      { store: {} },
+      "store must be a function that makes a store, such as () => memoryStore(), or 'none', got an object.",
+    ],
     [{ bounds: null }, 'bounds must be bounds by name, such as { maxTicks: 1000 }, got null.'],
     [{ realUse: 'ignore' }, `realUse must be 'refuse' or 'list', got "ignore".`],
     [{ recording: 'run.jsonl' }, 'recording must be what loadRecording(file) gives, got "run.jsonl".'],
@@ -66,7 +69,7 @@ describe('an option', () => {
   it('that makes something makes what can be used', async () => {
     const noStore = { ...smallTeam, store: () => untyped({}) }
     await expect(simulate(noStore)).rejects.toThrow(
-      'a function that makes a store, such as () => memoryStore(), which has',
+      "a function that makes a store, such as () => memoryStore(), or 'none', which has",
     )
     const { violation } = await simulate({ ...smallTeam, sessionPool: () => untyped(3) })
     expect(violation?.message).toContain('a function that makes a SessionPool, which has enter(), got 3.')
@@ -233,7 +236,9 @@ describe('the old names of simulated users', () => {
     })
     expect(faults.length).toBeGreaterThan(0)
     expect(result.trace.lines).toEqual(trace.lines)
-    const listed = faults.map((fault) => ({ ...fault, what: 'people.message' as const }))
+    const listed = faults.map((fault) =>
+      fault.what === 'users.message' ? { ...fault, what: 'people.message' as const } : fault,
+    )
     expect((await simulate({ ...smallTeam, users: { ann: careful }, faults: listed })).faults).toEqual(faults)
   })
 

@@ -6,6 +6,7 @@ import askingSessions from './told/asking-sessions.ts'
 import cancelStorm from './told/cancel-storm.ts'
 import changedWorld from './told/changed-world.ts'
 import compaction from './told/compaction.ts'
+import { everyFault, oneByOne } from './told/every-fault.ts'
 import handles from './told/handles.ts'
 import laterTries from './told/later-tries.ts'
 import nestedDelegation from './told/nested-delegation.ts'
@@ -84,7 +85,7 @@ const found: Readonly<
       { what: 'model.rateLimitedFor', at: 'tries model 8', ms: 1281 },
     ],
   ],
-  'a tick that followed from a handle counted as work of the tool that kept it': [handles, 332, handles.faults],
+  'a tick that followed from a handle counted as work of the tool that kept it': [handles, 332, oneByOne(everyFault)],
   'a session gave its slot back while a turn of its was still archived': [archivedBesides, 8, []],
   "a user's answer to a session whose Runner had died was refused for ever": [
     askingSessions,
@@ -147,7 +148,7 @@ const found: Readonly<
   'a holder was still written when the Runner that had begun it was closed, and the clock did not wait': [
     archivalOnABadDisk,
     6126,
-    archivalOnABadDisk.faults,
+    oneByOne(archivalOnABadDisk.faults),
   ],
 }
 

@@ -19,10 +19,11 @@ export interface VirtualClockOptions {
   /** Called when all work waits and there is no timer to jump to. */
   readonly whenQuiet?: () => void
   /**
-   * Fire the timers of one instant together, until one of them starts work that takes longer: a world then handles them in
+   * Asked after a timer has fired, with the milliseconds until the next one: fire the other timers of this instant (`true`),
+   * or all of so many milliseconds (a number), until one of them starts work that takes longer. A world then handles them in
    * one tick. @default each with all that follows from it, before the next
    */
-  readonly together?: () => boolean
+  readonly together?: (waitMs: number) => boolean | number
   /** Most jumps and ticks in a row before the event loop turns, which takes as long as a small tick. @default 0 */
   readonly stepsWithoutTurn?: number
 }
@@ -45,7 +46,7 @@ export class VirtualClock implements Clock {
   readonly #dateMs: number
   readonly #auto: boolean
   readonly #whenQuiet: (() => void) | undefined
-  readonly #together: () => boolean
+  readonly #together: (waitMs: number) => boolean | number
   readonly #stepsWithoutTurn: number
   readonly #timers = new TimerHeap()
   #nowMs = 0
@@ -76,6 +77,11 @@ export class VirtualClock implements Clock {
 
   date(): number {
     return this.#dateMs + this.#nowMs
+  }
+
+  /** The instant of the next timer. `undefined`: there is none. */
+  get nextMs(): number | undefined {
+    return this.#timers.nextMs
   }
 
   /** @param isOff asked at that instant: skip it */
@@ -126,15 +132,17 @@ export class VirtualClock implements Clock {
       if (this.#timers.size === 0) return this.#whenQuiet?.()
       this.#isFiring = true
       this.#fire()
-      if (this.#timers.isDue(this.#nowMs) && this.#together()) this.#fireOthers()
-      else this.#goOn()
+      const { nextMs } = this
+      const together = nextMs !== undefined && this.#together(Math.max(nextMs - this.#nowMs, 0))
+      if (together === false) this.#goOn()
+      else this.#fireOthers(this.#nowMs + (together === true ? 0 : together))
     })
   }
 
-  /** Fires the other timers of this instant, each once the work that one started without waiting is over. */
-  #fireOthers(): void {
+  /** Fires the other timers until then, each once the work that one started without waiting is over. */
+  #fireOthers(untilMs: number): void {
     const next = (): void => {
-      if (!this.#timers.isDue(this.#nowMs) || this.#working !== this.#ticking) return this.#goOn()
+      if (!this.#timers.isDue(untilMs) || this.#working !== this.#ticking) return this.#goOn()
       this.#fire()
       afterMicrotasks(next)
     }
@@ -198,6 +206,10 @@ class TimerHeap {
 
   get size(): number {
     return this.#heap.length
+  }
+
+  get nextMs(): number | undefined {
+    return this.#heap[0]?.instantMs
   }
 
   isDue(instantMs: number): boolean {

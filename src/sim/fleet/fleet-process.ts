@@ -212,7 +212,8 @@ export class FleetProcess {
         break: (...broken) => recorder.break(...broken),
       },
     })
-    const { effects, latencyMs, maxInFlight, maxSessions, models, prices, skills, users } = options
+    const { effects, latencyMs, maxInFlight, maxInFlightPerProvider, maxSessions, models, prices, skills, users } =
+      options
     const simulated = (tool: Tool): Tool => simulatedTool(tool, work, latencyMs.tool)
     const providers = Object.entries(models).map(
       ([name, provider]) => [name, simulatedModel(name, provider, work, latencyMs.model)] as const,
@@ -226,6 +227,7 @@ export class FleetProcess {
         effects,
         prices,
         maxInFlight,
+        ...(maxInFlightPerProvider !== undefined && { maxInFlightPerProvider }),
         sessionPool: new SessionPool({ cap: maxSessions }),
         ...(Object.keys(users).length > 0 && { approve: 'by-input' }),
       },

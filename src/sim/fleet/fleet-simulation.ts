@@ -217,7 +217,7 @@ export class FleetSimulation extends SimulatedRun {
   }
 
   #start(name: string): void {
-    const { chance, options, plan, recorder } = this
+    const { arrivals, chance, options, plan, recorder } = this
     const starts = (this.#starts.get(name) ?? 0) + 1
     this.#starts.set(name, starts)
     const made = starts === 1 && name === 'p1' && this.#made !== undefined ? this.#made : this.#make(this.#roots[0])
@@ -225,6 +225,7 @@ export class FleetSimulation extends SimulatedRun {
     const process = new FleetProcess({
       options,
       plan,
+      arrivals,
       chance,
       name,
       worker: `${name}.${starts}`,
@@ -362,6 +363,6 @@ interface Look {
 }
 
 function madeStore({ store }: CheckedOptions): SharedStore {
-  if (store === undefined) return memoryStore()
+  if (store === undefined || store === 'none') return memoryStore()
   return checkMade('store', store() as SharedStore, ['open', 'list', 'post', 'on', 'rows', 'ticks'])
 }

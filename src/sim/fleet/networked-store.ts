@@ -104,7 +104,7 @@ export class NetworkedStore implements SharedStore {
   async #write(kind: 'append' | 'commit', write: () => Promise<void>, tear?: () => Promise<void>): Promise<void> {
     const strike = new WriteFaults(this.#parts, kind)
     await strike.before(tear)
-    await this.#parts.wire.call(write, { at: strike.at, isInOrder: true })
+    await this.#parts.wire.call(write, { ...strike.way, isInOrder: true })
     await strike.after()
   }
 }
@@ -157,7 +157,7 @@ class NetworkedJournal implements SharedJournal {
     const placed = { ...first, lines: [...first.lines] }
     const strike = new WriteFaults(this.#parts, 'commit')
     await strike.before()
-    const isNew = await this.#parts.wire.call(() => this.#inner.place(placed), { at: strike.at, isInOrder: true })
+    const isNew = await this.#parts.wire.call(() => this.#inner.place(placed), { ...strike.way, isInOrder: true })
     await strike.after()
     this.#parts.shared.changed()
     return isNew
@@ -193,7 +193,7 @@ class NetworkedJournal implements SharedJournal {
         await this.#inner.letters(0)
         if (!isDone) await write()
       }
-      await wire.call(write, { again: ask, at: strike.at, isInOrder: true })
+      await wire.call(write, { ...strike.way, again: ask, isInOrder: true })
       await strike.after()
     } finally {
       if (by !== undefined) clock.begin(by)
@@ -229,10 +229,16 @@ class WriteFaults {
   readonly at: string
   readonly #parts: WriteParts
   #death: Fault | undefined
+  #slowMs = 0
 
   constructor(parts: WriteParts, kind: 'append' | 'commit') {
     this.#parts = parts
     this.at = parts.plan.next(parts.name, kind)
+  }
+
+  /** Of the call that writes. */
+  get way(): { readonly at: string; readonly slowMs: number } {
+    return { at: this.at, slowMs: this.#slowMs }
   }
 
   /** @param tear writes what a torn write leaves @throws `store-failed` */
@@ -249,6 +255,7 @@ class WriteFaults {
     }
     if (fault !== undefined) struck(fault)
     if (fault?.what === 'store.full') shared.fill(fault.ms ?? 0)
+    if (fault?.what === 'store.slow') this.#slowMs = fault.ms ?? 0
     if (fault?.what === 'store.fails') throw refused('I/O error')
     if (shared.isFull) throw refused('disk full')
   }

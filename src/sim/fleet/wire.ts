@@ -27,6 +27,8 @@ interface CallOptions<T> {
   readonly isTaking?: boolean | undefined
   /** It arrives behind all earlier ones of this kind. @default false */
   readonly isInOrder?: boolean | undefined
+  /** It takes so much longer to get there. @default 0 */
+  readonly slowMs?: number | undefined
   /** Its place, if it has one. @default the next call */
   readonly at?: string | undefined
 }
@@ -49,14 +51,17 @@ export class Wire {
   }
 
   /** Calls what is shared: there, done, and back. The process may be dead by then, or never learn of it. */
-  async call<T>(act: () => Promise<T>, { again = act, at, isInOrder, isTaking }: CallOptions<T> = {}): Promise<T> {
+  async call<T>(
+    act: () => Promise<T>,
+    { again = act, at, isInOrder, isTaking, slowMs }: CallOptions<T> = {},
+  ): Promise<T> {
     const { plan, state } = this.#parts
     if (state() !== 'alive') return never()
     const place = at ?? plan.next(this.#parts.name, 'call')
     this.#befall(place)
     const fault = this.#strike(place, isTaking === true)
     if (fault?.what === 'net.late') return this.#late(act, fault)
-    await this.#travel(`${place} there`, isInOrder)
+    await this.#travel(`${place} there`, isInOrder, slowMs)
     let result = this.#counted(act)
     if (fault?.what === 'net.unknown') {
       await Promise.allSettled([result])
@@ -124,10 +129,10 @@ export class Wire {
     return fault
   }
 
-  async #travel(question: string, isInOrder = false): Promise<void> {
+  async #travel(question: string, isInOrder = false, slowMs = 0): Promise<void> {
     const { chance, shared } = this.#parts
     const isQuick = chance.of(`${question} is quick`) < 0.5
-    let ms = isQuick ? 0 : chance.within(latencyMs, question)
+    let ms = slowMs + (isQuick ? 0 : chance.within(latencyMs, question))
     if (isInOrder) {
       const atMs = Math.max(shared.now() + ms, this.#lastInOrderMs)
       this.#lastInOrderMs = atMs

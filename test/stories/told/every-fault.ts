@@ -21,6 +21,11 @@ export const everyFault: FaultRates = {
   users: { message: 0.01, cancel: 0.003, approval: 0.02 },
 }
 
+/** These faults where outcomes arrive one by one, as in runs that are known by a seed from before they arrived together. */
+export function oneByOne(faults: FaultRates): FaultRates {
+  return { ...faults, latency: { together: 0 }, loop: { busy: 0 }, store: { ...faults.store, slow: 0 } }
+}
+
 /** The same where several processes drive the worlds: they die, stand still, are cut off, suspected and replaced besides. */
 export const everyFleetFault: FaultRates = {
   ...everyFault,
