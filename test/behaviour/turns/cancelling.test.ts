@@ -97,6 +97,50 @@ describe('an agent that is cancelled', () => {
     expect(world.read(second, LastTurn).stop).toBe('cancelled')
   })
 
+  it('while its call waits for a slot leaves its place in line to those behind it', async () => {
+    const { world } = worldWith()
+    const [second, third, fourth] = [addAgent(world), addAgent(world), addAgent(world)]
+    const [go, begun] = [gate(), gate()]
+    const { models, requests } = behaving(async () => {
+      begun.resolve()
+      await go.promise
+      return 'Hi'
+    })
+    const { runner } = driven(world, { models, maxInFlightPerProvider: 1, maxInFlight: 2 })
+    await runner.start()
+    await begun.promise
+    await runner.cancel(second)
+    await runner.cancel(fourth)
+    go.resolve()
+    await runner.idle()
+    expect(requests).toHaveLength(2)
+    expect([second, third, fourth].map((one) => world.read(one, LastTurn).stop)).toEqual([
+      'cancelled',
+      'done',
+      'cancelled',
+    ])
+  })
+
+  it('by the end of its Runner has each piece of its work aborted', async () => {
+    const both = Array.from({ length: 2 }, () => ({ begun: gate(), aborted: gate() }))
+    let calls = 0
+    const wait = tool('wait', ({ signal }) => {
+      const one = both[calls++]
+      one?.begun.resolve()
+      return untilAborted(signal).finally(() => one?.aborted.resolve())
+    })
+    const { world } = worldWith({ tools: [wait] })
+    const { runner } = driven(world, {
+      models: behaving(calling({ name: 'wait' }, { name: 'wait' })).models,
+      tools: [wait],
+    })
+    await runner.start()
+    await Promise.all(both.map(({ begun }) => begun.promise))
+    await runner.stop()
+    await Promise.all(both.map(({ aborted }) => aborted.promise))
+    expect(calls).toBe(2)
+  })
+
   it('in the tick in which its `once` tool was to be admitted never runs it', async () => {
     let runs = 0
     const send = tool('send', () => ++runs, { restart: 'once' })

@@ -76,6 +76,16 @@ describe('a job', () => {
     expect([clock.working, told]).toEqual([0, 2])
   })
 
+  it('that is called off ends each of its sleeps, and leaves no timer behind', async () => {
+    const { clock, job } = begun()
+    const sleeps = [10, 20, 30].map((durationMs) => sleep(clock, durationMs, job))
+    clock.advance(10)
+    await sleeps[0]
+    job.abort('enough')
+    for (const left of sleeps.slice(1)) await expect(left).rejects.toThrow('enough')
+    expect([clock.working, clock.nextMs]).toEqual([0, undefined])
+  })
+
   it('that is called off before it has begun never was at work', () => {
     const clock = new CountingClock()
     const job = new Job(1, 1, clock)
