@@ -1,4 +1,6 @@
-import { fork } from 'node:child_process'
+import { fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { mutations } from './mutations/all.ts'
@@ -27,11 +29,17 @@ interface Row {
   readonly name: string
   readonly bug: string
   /** Absent: no seed has shown it. */
-  readonly found?: { readonly story: string; readonly seed: number; readonly law: string; readonly message: string }
+  readonly found?: {
+    readonly story: string
+    /** Absent: a test has. */
+    readonly seed: number | undefined
+    readonly law: string
+    readonly message: string
+  }
   readonly seconds: number
 }
 
-const { only, seeds, story, json } = options()
+const { only, seeds, story, isJson } = options()
 const copy = await SourcesCopy.of(root)
 const rows: Row[] = []
 try {
@@ -44,7 +52,7 @@ try {
   await copy.remove()
 }
 const missed = rows.filter(({ found }) => found === undefined)
-if (json) console.log(JSON.stringify(rows, undefined, 2))
+if (isJson) console.log(JSON.stringify(rows, undefined, 2))
 else console.log(table(rows))
 if (missed.length > 0) process.exitCode = 1
 
@@ -52,6 +60,14 @@ async function tried(mutation: Mutation, label: string): Promise<Row> {
   const { bug, name, processes = 1 } = mutation
   const beganMs = performance.now()
   const takeOut = await copy.plant(mutation)
+  if (mutation.test !== undefined) {
+    const isFound = await fails(mutation.test)
+    await takeOut()
+    const seconds = (performance.now() - beganMs) / 1_000
+    if (!isFound) return { name, bug, seconds }
+    const found = { story: mutation.test, seed: undefined, law: 'a test fails', message: '' }
+    return { name, bug, found, seconds }
+  }
   const end = await swept([1, seeds, processes, ...(story === undefined ? [] : [story])], label)
   await takeOut()
   const seconds = (performance.now() - beganMs) / 1_000
@@ -65,6 +81,21 @@ async function tried(mutation: Mutation, label: string): Promise<Row> {
     )
   }
   return { name, bug, found: { story: end.story, seed, law, message }, seconds }
+}
+
+/** Whether a file of tests fails in the copy, and not because it cannot be loaded. */
+async function fails(test: string): Promise<boolean> {
+  const report = join(copy.folder, 'report.json')
+  await rm(report, { force: true })
+  const words = ['run', '--reporter=json', `--outputFile=${report}`, test]
+  const vitest = spawn(join(copy.folder, 'node_modules/.bin/vitest'), words, { cwd: copy.folder, stdio: 'ignore' })
+  await once(vitest, 'close')
+  const { numFailedTests, numTotalTests } = JSON.parse(await readFile(report, 'utf8')) as {
+    readonly numFailedTests: number
+    readonly numTotalTests: number
+  }
+  if (numTotalTests === 0) throw new Error(`${test}: there are no tests, or they cannot be loaded.`)
+  return numFailedTests > 0
 }
 
 /** Sweeps the stories of the copy in a process of its own. One that dies or says nothing for long has shown the bug. */
@@ -115,7 +146,7 @@ function options() {
       console.log(usage)
       process.exit(0)
     }
-    return { json: values.json, only: chosen(values.only), seeds: countOf(values.seeds), story: values.story }
+    return { isJson: values.json, only: chosen(values.only), seeds: countOf(values.seeds), story: values.story }
   } catch (error) {
     console.error(`${(error as Error).message}\n\n${usage}`)
     process.exit(2)
@@ -144,12 +175,13 @@ function chosen(names: readonly string[] | undefined): readonly Mutation[] {
 function line({ bug, found, name, seconds }: Row): string {
   const time = `${seconds.toFixed(1)} s`
   if (found === undefined) return `${name} (${bug}): not found in ${seeds} seeds, ${time}`
+  if (found.seed === undefined) return `${name}: ${found.story}, ${time}`
   return `${name}: seed ${found.seed} of ${found.story || 'any story'}, ${found.law}, ${time}: ${found.message}`
 }
 
 function table(all: readonly Row[]): string {
   const lines = all.map(({ bug, found, name, seconds }) => {
-    const [by, seed, law] = found === undefined ? ['-', `> ${seeds}`, '-'] : [found.story, found.seed, found.law]
+    const [by, seed, law] = found === undefined ? ['-', `> ${seeds}`, '-'] : [found.story, found.seed ?? '-', found.law]
     return `| ${name} | ${bug} | ${by} | ${law} | ${seed} | ${seconds.toFixed(1)} s |`
   })
   const head = ['| Mutation | Bug | Found by story | Law | Seeds | Time |', '|---|---|---|---|---|---|']

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Mutation } from './mutation.ts'
 
-const copied = ['package.json', 'src', 'components', 'systems', 'scripts', 'test/stories']
+const copied = ['package.json', 'vitest.config.ts', 'src', 'components', 'systems', 'scripts', 'test']
 
 /** A copy of the sources in a folder of its own, in which bugs can be planted. */
 export class SourcesCopy {

@@ -97,28 +97,29 @@ describe('an agent that is cancelled', () => {
     expect(world.read(second, LastTurn).stop).toBe('cancelled')
   })
 
-  it('while its call waits for a slot leaves its place in line to those behind it', async () => {
+  it('while its call waits for a slot leaves its place in line to those behind it, and its provider alone', async () => {
     const { world } = worldWith()
     const [second, third, fourth] = [addAgent(world), addAgent(world), addAgent(world)]
     const [go, begun] = [gate(), gate()]
-    const { models, requests } = behaving(async () => {
+    let calls = 0
+    const { scripted: inner } = behaving(() => 'Hi').models
+    // Unlike a script, it does not look at its signal.
+    const call: ModelProvider['call'] = async (...given) => {
+      calls++
       begun.resolve()
       await go.promise
-      return 'Hi'
-    })
-    const { runner } = driven(world, { models, maxInFlightPerProvider: 1, maxInFlight: 2 })
+      return inner.call(...given)
+    }
+    const { runner } = driven(world, { models: { scripted: { call } }, maxInFlightPerProvider: 1, maxInFlight: 2 })
     await runner.start()
     await begun.promise
     await runner.cancel(second)
     await runner.cancel(fourth)
     go.resolve()
     await runner.idle()
-    expect(requests).toHaveLength(2)
-    expect([second, third, fourth].map((one) => world.read(one, LastTurn).stop)).toEqual([
-      'cancelled',
-      'done',
-      'cancelled',
-    ])
+    expect(calls).toBe(2)
+    const ends = [second, third, fourth].map((one) => world.read(one, LastTurn).stop)
+    expect(ends).toEqual(['cancelled', 'done', 'cancelled'])
   })
 
   it('by the end of its Runner has each piece of its work aborted', async () => {
