@@ -24,7 +24,10 @@ const apart = [
  * Tests with parts beside Node, and programs that are killed or take long: each folder of `test/parts` is a project of its own,
  * and `--mode parts` runs them.
  */
-const parts = ['inspector', 'mcp', 'postgres', 'processes', 'terminal'] as const
+const parts = ['inspector', 'mcp', 'postgres', 'processes', 'sandbox', 'terminal'] as const
+
+/** Those that begin with something of their own. */
+const withSetup: ReadonlySet<string> = new Set(['postgres', 'sandbox'])
 
 /** What takes longest: stories over many seeds, and programs that are waited for. Begun last, it would be waited for alone. */
 const long = /\/test\/(?:cli|stories)\//
@@ -70,7 +73,7 @@ export default defineConfig(({ mode }) => {
               test: {
                 name,
                 include: [`test/parts/${name}/*.test.ts`],
-                globalSetup: name === 'postgres' ? ['test/parts/postgres/global-setup.ts'] : [],
+                globalSetup: withSetup.has(name) ? [`test/parts/${name}/global-setup.ts`] : [],
                 testTimeout: minuteMs,
                 // A browser or a process on a busy machine needs longer than the second that is usual.
                 expect: { poll: { timeout: minuteMs / 4 } },

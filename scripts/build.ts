@@ -56,10 +56,11 @@ async function writeTokenizer(): Promise<void> {
 
 /** Bundles what runs in a thread or process of its own, each into one file: what it loads at once is not to come with the doors. */
 async function writePrograms(): Promise<void> {
-  const { '#grep-thread': thread, '#js-evaluator': evaluator } = manifest.imports
+  const { '#grep-thread': thread, '#js-evaluator': evaluator, '#sandbox-host': sandboxHost } = manifest.imports
   for (const [name, source] of Object.entries({
     'grep-thread': thread['entia-source'],
     'js-evaluator': evaluator['entia-source'],
+    'sandbox-host': sandboxHost['entia-source'],
     'inspector-page': './src/inspector/built-page.ts',
   })) {
     await build({

@@ -1,10 +1,12 @@
+import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import { EntiaError } from '../index.ts'
 import { folders } from '../runtime/config/folders.ts'
 import { readRuntimeConfig } from '../runtime/config/read-runtime-config.ts'
 import { McpConnection } from '../runtime/mcp/mcp-connection.ts'
 import { ServerRecords } from '../runtime/mcp/server-records.ts'
-import { targetOf } from '../runtime/mcp/session-servers.ts'
+import { confining, targetOf } from '../runtime/mcp/session-servers.ts'
+import { openSandbox } from '../runtime/sandbox/open-sandbox.ts'
 import { SignIns } from '../runtime/mcp/sign-in.ts'
 import { didYouMean } from '../world/near-names.ts'
 import type { ConfigPlace } from './config-command.ts'
@@ -66,19 +68,30 @@ async function configured({ cwd, environment, stderr }: At) {
   const { config, notices } = await readRuntimeConfig({ cwd, folders: folders(environment, cwd) })
   for (const notice of notices) stderr.write(`entia: ${notice}\n`)
   return Object.entries(config.mcp?.servers ?? {}).map(([name, server]) => {
-    return { name, target: targetOf(server), passEnv: config.passEnv, isTrusted: server.trusted === true }
+    return { name, server, config, target: targetOf(server), isTrusted: server.trusted === true }
   })
 }
 
 async function list(servers: readonly Server[], isJson: boolean, at: At): Promise<number> {
-  const { cache, state } = folders(at.environment, at.cwd)
+  const place = { cwd: at.cwd, home: homedir(), folders: folders(at.environment, at.cwd) }
+  const { cache, state } = place.folders
   const [records, signIns] = [new ServerRecords(cache), new SignIns(state)]
+  const [{ config } = { config: undefined }] = servers
+  const sandbox = config && (await openSandbox(config, place))
   const rows = await Promise.all(
-    servers.map(async ({ isTrusted, name, passEnv, target }) => {
+    servers.map(async ({ isTrusted, name, server, target }) => {
       if (target === undefined) return { name, state: 'it has neither command nor url', isConnected: false, isTrusted }
       const where = 'url' in target ? target.url : [target.command, ...(target.args ?? [])].join(' ')
       const auth = 'url' in target ? signIns.provider(name, target.url) : undefined
-      const connection = new McpConnection(target, { name, cwd: at.cwd, passEnv, connectTimeoutMs, auth })
+      const confine = confining(server, sandbox, place)
+      const connection = new McpConnection(target, {
+        name,
+        cwd: at.cwd,
+        passEnv: config?.passEnv,
+        connectTimeoutMs,
+        auth,
+        confine,
+      })
       try {
         const { prompts, tools } = await connection.connect()
         const { changed = [] } = (await records.read(name, target)) ?? {}
@@ -100,6 +113,7 @@ async function list(servers: readonly Server[], isJson: boolean, at: At): Promis
       }
     }),
   )
+  await sandbox?.close()
   if (isJson) at.stdout.write(`${JSON.stringify({ servers: rows })}\n`)
   else if (rows.length === 0) at.stdout.write('No MCP server is configured: mcp.servers in config.json.\n')
   for (const row of isJson ? [] : rows) {

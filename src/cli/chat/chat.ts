@@ -8,6 +8,7 @@ import { EntiaError, lastText, textOf, type UserMessage } from '../../index.ts'
 import type { ApprovalAnswer, ApproveCall, ChatSession, RewindOptions, RewindPlan } from '../../runtime/index.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import { partsSoFar } from '../../runtime/ask/turn-parts.ts'
+import { tellMissingSandbox } from '../../runtime/sandbox/open-sandbox.ts'
 import { callHint } from '../../runtime/chat/progress.ts'
 import { visibleText } from '../../tools/files/clean-text.ts'
 import { rewindAnswer, rewindAnswers, rewindCount, rewindQuestion, rewoundText } from './rewind-text.ts'
@@ -142,6 +143,7 @@ export class Chat {
     this.#ui.say(`entia · ${provider}/${model} · ${cwd}${planMode ? ' · plan mode' : ''}`, 'bold')
     const { isResumed } = this.#options.sessions
     this.#ui.say(isResumed ? `Chat ${key} goes on.` : 'Say what to do. /help lists commands, Ctrl-D leaves.', 'dim')
+    void tellMissingSandbox(this.#session, (line) => this.#ui.say(line, 'dim'))
   }
 
   #attend(session: ChatSession): void {

@@ -27,6 +27,7 @@ export class McpServing {
   readonly #instructions: string | undefined
   readonly #tools: readonly Tool[]
   readonly #js: JsProcesses
+  readonly #sandbox: ServerPlace['sandbox']
   readonly #agents: ServerAgents
   readonly #approvals: ServerApprovals
   readonly calls: ServerCalls
@@ -46,6 +47,7 @@ export class McpServing {
     this.#options = options
     this.#instructions = options.instructions ?? place.more.text
     this.#js = new JsProcesses()
+    this.#sandbox = place.sandbox
     this.#agents = new ServerAgents(options, place)
     const isExposing = options.exposeSubagents ?? place.config.subagents?.exposeOverMcp ?? false
     const exposed = isExposing ? subagentTools(this.#agents) : []
@@ -65,6 +67,7 @@ export class McpServing {
         config: { ...rules, permissions: { ...allowing(unasked), ...rules.permissions, ...allowing(allow) } },
       },
       policyFunction,
+      sandboxPlace: place.sandboxPlace,
       host: runtime,
       observers,
       maxCalls,
@@ -96,6 +99,7 @@ export class McpServing {
     await this.calls.close()
     await this.#agents.close()
     await this.#js.close()
+    await this.#sandbox?.close()
   }
 }
 
@@ -111,7 +115,7 @@ interface ExtendedPlace extends ServerPlace {
 /** The built-in tools that are named, those of packages, and the program's own. */
 function toolsOf(
   { runtime, tools: given }: McpServerOptions,
-  { config, cwd, env, home, more }: ExtendedPlace,
+  { config, cwd, env, home, more, sandbox }: ExtendedPlace,
   js: JsProcesses,
   agents: ServerAgents,
 ): readonly Tool[] {
@@ -123,7 +127,17 @@ function toolsOf(
   const builtIn =
     names.length === 0
       ? []
-      : builtinTools({ cwd, home, env, tools: names, passEnv, allowPrivate: fetch?.allowPrivate, providers, js })
+      : builtinTools({
+          cwd,
+          home,
+          env,
+          tools: names,
+          passEnv,
+          allowPrivate: fetch?.allowPrivate,
+          providers,
+          js,
+          sandbox,
+        })
   // What the systems of an agent's world answer: the callers of a server are in another one. Subagents are offered on their own.
   const offered = builtIn.flatMap((tool) => {
     if (tool.declaration.name === 'chat') return exposedChat(agents)

@@ -28,6 +28,7 @@ export interface ServerCallsOptions {
   readonly tools: readonly Tool[]
   readonly policy: DataOf<() => typeof Policy.schema>
   readonly policyFunction?: PolicyEffectsOptions['policy']
+  readonly sandboxPlace?: PolicyEffectsOptions['sandbox']
   readonly host?: Omit<HostOptions, 'approve' | 'tools'> | undefined
   readonly observers: readonly Observer[]
   /** Calls at work at a time. */
@@ -65,13 +66,13 @@ export class ServerCalls {
 
   constructor(parts: ServerCallsOptions) {
     this.#parts = parts
-    const { host = {}, observers, policyFunction, tools } = parts
+    const { host = {}, observers, policyFunction, sandboxPlace, tools } = parts
     const made: Host = new Host({
       ...host,
       tools,
       approve: (question) => this.#waiting.get(question.callId ?? '')?.approve(question) ?? false,
       effects: {
-        ...policyEffects(policyFunction && { policy: policyFunction }),
+        ...policyEffects({ policy: policyFunction, sandbox: sandboxPlace }),
         tool: toolEffect((name) => this.#running.handler(name, made.tool(name))),
         ...host.effects,
       },

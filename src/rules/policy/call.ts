@@ -63,6 +63,8 @@ export const CallFacts = lazily(() =>
     reads: texts().optional(),
     /** The repository that git reads runs programs by its own configuration. */
     runsPrograms: z.literal(true).optional(),
+    /** Where its program runs: in a sandbox, in which it needs no question; or outside of it, as the call wants. */
+    sandbox: z.enum(['inside', 'outside']).optional(),
   }),
 )
 export type CallFacts = DataOf<typeof CallFacts>

@@ -56,15 +56,16 @@ export function assess(call: PolicyCall, config?: PolicyConfig): Assessment {
   const tuned = tune(strictest, {
     tool: call.tool,
     config,
+    isHeldIn: isHeldIn(call),
     mayLower:
       strictest.approval === 'ask' &&
       firm.length === 0 &&
       !isPrivate(dataClass) &&
       (answer === undefined || answer.verdict.approval === 'allow'),
   })
-  const isOpaque = waivable.opaque.length > 0
+  const isOpaque = places.opaque() !== undefined
   const reach = places.reach()
-  const mayRemember = !isPrivate(dataClass) && !isOpaque && reach !== undefined
+  const mayRemember = !isPrivate(dataClass) && !isOpaque && reach !== undefined && !leavesSandbox(call)
   const start = mayRemember ? startOf(call) : undefined
   const links = places.links()
   const model = isPrivate(dataClass) || answer?.model === 'local' ? 'local' : 'cloud'
@@ -73,7 +74,7 @@ export function assess(call: PolicyCall, config?: PolicyConfig): Assessment {
     dataClass,
     operation,
     paths: places.given,
-    onlyAPerson: credential !== undefined,
+    onlyAPerson: credential !== undefined || leavesSandbox(call),
     mayRemember,
     reach: isCautious(call) ? [...(reach ?? []), 'other'] : (reach ?? []),
     commandReach: start === undefined ? undefined : places.reachOfWords(),
@@ -82,6 +83,15 @@ export function assess(call: PolicyCall, config?: PolicyConfig): Assessment {
     readsOther: dataClass === 'other' && operation === 'read',
     commandStart: start,
   }
+}
+
+/** On these channels it is the user who asks. */
+function isHeldIn({ channel, facts }: PolicyCall): boolean {
+  return facts?.sandbox === 'inside' && (channel === 'cli' || channel === 'console')
+}
+
+function leavesSandbox({ facts }: PolicyCall): boolean {
+  return facts?.sandbox === 'outside'
 }
 
 function startOf({ facts }: PolicyCall): string | undefined {
@@ -141,6 +151,7 @@ function firmVerdicts(
       approval: call.channel === 'matrix' || call.channel === 'mcp' ? 'deny' : 'ask',
       reason: `credential path: ${shown(credential)}`,
     })
+  if (leavesSandbox(call)) verdicts.push({ approval: 'ask', reason: 'outside of the sandbox' })
   if (call.planMode === true && operation !== 'read') verdicts.push({ approval: 'deny', reason: 'plan mode' })
   const denied = places.denied()
   if (denied !== undefined) verdicts.push({ approval: 'deny', reason: `denied path: ${denied}` })
@@ -156,8 +167,12 @@ function waivableVerdicts(
   call: PolicyCall,
   { operation, dataClass, places }: Judged & { readonly dataClass: DataClass },
 ) {
-  const part = places.opaque()
+  // What cannot be read is held in all the same.
+  const part = isHeldIn(call) ? undefined : places.opaque()
   const opaque: Verdict[] = part === undefined ? [] : [{ approval: 'ask', reason: `opaque command: ${shown(part)}` }]
+  if (isHeldIn(call) && !isPrivate(dataClass)) {
+    return { opaque, table: { approval: 'allow' as const, reason: 'in the sandbox' } }
+  }
   const table = isCautious(call) && dataClass === 'other' ? 'ask' : tableVerdict(dataClass, operation, call.channel)
   return { opaque, table: { approval: table, reason: `default: ${dataClass}/${operation}/${call.channel}` } }
 }
@@ -201,7 +216,12 @@ function hostVerdict({ hostAnswer }: PolicyCall) {
 /** Step 7: what a config says of the tool. */
 function tune(
   verdict: Verdict,
-  { tool, config, mayLower }: { tool: string; config: PolicyConfig | undefined; mayLower: boolean },
+  {
+    tool,
+    config,
+    isHeldIn: isHeld,
+    mayLower,
+  }: { tool: string; config: PolicyConfig | undefined; isHeldIn: boolean; mayLower: boolean },
 ): Verdict {
   if (config === undefined) return verdict
   const permissions = config.permissions ?? {}
@@ -213,7 +233,9 @@ function tune(
   }
   const isDangerous = (config.dangerousTools ?? policyDefaults.dangerousTools).includes(tool)
   const atLeast = config.approvalMode ?? policyDefaults.approvalMode
-  return isDangerous ? strictestOf([verdict, { approval: atLeast, ...configured }]) : verdict
+  // What only wants a question is answered by the sandbox.
+  if (!isDangerous || (isHeld && atLeast === 'ask')) return verdict
+  return strictestOf([verdict, { approval: atLeast, ...configured }])
 }
 
 /** Denies a call whose data may go to a local model only, where there is none. */

@@ -20,7 +20,7 @@ import { wholeModelName } from '../models/choose-provider.ts'
 import type { BackgroundShells } from '../tools/background-shells.ts'
 import { FileBackups } from '../tools/file-backups.ts'
 import { FileTimes } from '../tools/file-times.ts'
-import { policyEffects } from '../policy/policy-effects.ts'
+import { policyEffects, type PolicyEffectsOptions } from '../policy/policy-effects.ts'
 import { approveBy, type AskedIn } from './approval.ts'
 import { ChatSession } from './chat-session.ts'
 import { enterPlanMode } from './plan-mode.ts'
@@ -46,6 +46,8 @@ export interface Kept {
   readonly backups?: FileBackups | undefined
   /** Shells that its tools leave running. */
   readonly shells?: BackgroundShells | undefined
+  /** Says where programs of calls run, for the policy. */
+  readonly sandboxPlace?: PolicyEffectsOptions['sandbox']
   /** Called when it is closed. */
   readonly dispose?: (() => Promise<void>) | undefined
 }
@@ -54,7 +56,7 @@ export interface Kept {
 export function makeChat(options: NewSessionOptions, kept: Kept = {}): ChatSession {
   const { channel = newSessionDefaults.channel, seed } = options
   const chatTools = new ChatTools()
-  const host = chatHost(options, chatTools, { channel: () => channel, world: (): World => world }, kept.feed)
+  const host = chatHost(options, chatTools, { channel: () => channel, world: (): World => world }, kept)
   const parts = agentParts(options, host, kept.feed)
   const key = options.key ?? sessionKey(host.clock.date(), seed === undefined ? systemRandom : seededRandom(seed))
   const world = new World({ name: key, systems: standardSystems(), ...(seed !== undefined && { seed }) })
@@ -84,7 +86,7 @@ export async function openChat(
   const chatTools = new ChatTools()
   let channel = options.channel ?? newSessionDefaults.channel
   let world: World | undefined
-  const host = chatHost(options, chatTools, { channel: () => channel, world: () => world }, kept.feed)
+  const host = chatHost(options, chatTools, { channel: () => channel, world: () => world }, kept)
   const store = kept.folder.store(key)
   const dispose = async (): Promise<void> => {
     host.close()
@@ -202,7 +204,7 @@ function chatHost(
   { approve, host = {}, policyFunction, tools = [] }: NewSessionOptions,
   chatTools: ChatTools,
   asked: AskedIn,
-  feed: ToolFeed | undefined,
+  { feed, sandboxPlace }: Kept,
 ): Host {
   const made: Host = new Host(
     {
@@ -210,7 +212,7 @@ function chatHost(
       ...(approve !== undefined && { approve: approveBy(approve, asked) }),
       tools: tools.filter((tool) => 'call' in tool),
       effects: {
-        ...policyEffects(policyFunction && { policy: policyFunction }),
+        ...policyEffects({ policy: policyFunction, sandbox: sandboxPlace }),
         tool: toolEffect((name) => chatTools.handler(name, made.tool(name))),
         ...host.effects,
       },

@@ -18,7 +18,7 @@ import type { Store } from '../../stores/port.ts'
 import type { Tool } from '../../tools/port.ts'
 import { type Folders, folders } from '../config/folders.ts'
 import { projectContext } from '../config/project-context.ts'
-import { readRuntimeConfig } from '../config/read-runtime-config.ts'
+import { readTrustedConfig, type TrustedConfig } from '../config/read-runtime-config.ts'
 import { agentConfigOf, policyConfigOf, type RuntimeConfig } from '../config/runtime-config.ts'
 import { chooseProvider, wholeModelName } from '../models/choose-provider.ts'
 import { defaultLocalModel } from '../models/local-model.ts'
@@ -31,9 +31,10 @@ import { FileBackups } from '../tools/file-backups.ts'
 import { FileTimes } from '../tools/file-times.ts'
 import { JsProcesses } from '../tools/js/js-processes.ts'
 import { servedSession, sessionServers } from '../mcp/session-feed.ts'
+import { confinedSession, openSandbox, placeInSandbox } from '../sandbox/open-sandbox.ts'
 import { sessionExtensions, type SessionExtensions } from '../skills/session-extensions.ts'
 import type { ChatSession } from './chat-session.ts'
-import { makeChat, openChat } from './make-chat.ts'
+import { type Kept, makeChat, openChat } from './make-chat.ts'
 import { SessionFolder, type StoredSession } from './session-folder.ts'
 import { type NewSessionOptions, sessionShapes } from './session-options.ts'
 import { standardPrompt } from './system-prompt.ts'
@@ -49,6 +50,8 @@ export interface SetupOptions extends Omit<
   readonly model?: string | undefined
   /** Names of built-in tools and of their categories, and tools of your own. @default the configuration's, else ['all'] */
   readonly tools?: readonly (string | Tool)[] | undefined
+  /** Over the configuration's: programs run in a sandbox where there is one, or always, or never. @default 'auto' */
+  readonly sandbox?: 'auto' | 'require' | 'off' | undefined
   /** Model calls in a turn. @default the configuration's, else 50 */
   readonly maxSteps?: number | undefined
   /** What the policy says of tools, over the configuration. @default {} */
@@ -93,22 +96,27 @@ export async function sessionSetup(options: SetupOptions = {}): Promise<ChatSess
   checkOptions('sessionSetup', options, setupShapes)
   const { store } = options
   const place = placeOf(options)
-  const settings = await read(place)
+  const { config: settings, isTrustedFolder } = await read(options, place)
   const names = modelOf(options, settings, place)
   const { maxSteps = settings.maxSteps ?? sessionSetupDefaults.maxSteps } = options
   const more = await extensionsOf(options, settings, place)
   const system = await promptOf(options, place, more.text)
-  const parts = shared(more)
-  const { feed, permissions } = await sessionServers({ ...options, onNotice: place.onNotice }, settings, place)
-  const kept = { backups: parts.backups, shells: parts.shells, feed, dispose: disposal(parts, feed) }
+  const parts = await shared(more, settings, place)
+  const { sandbox } = parts
+  const served = { ...options, onNotice: place.onNotice }
+  const { feed, permissions } = await sessionServers(served, settings, { ...place, sandbox })
+  const kept = keptOf(parts, feed, placeInSandbox(sandbox, settings, isTrustedFolder))
   const made = {
     ...(await sessionOptions({ ...options, permissions }, settings, place, parts)),
     ...names,
     maxSteps,
     system,
   }
-  if (store === undefined) return servedSession(makeChat(made, { ...kept, folder: place.sessions }), feed)
-  return servedSession(makeChat(store === false ? made : { ...made, store }, kept), feed)
+  const session =
+    store === undefined
+      ? makeChat(made, { ...kept, folder: place.sessions })
+      : makeChat(store === false ? made : { ...made, store }, kept)
+  return confinedSession(servedSession(session, feed), sandbox)
 }
 
 /**
@@ -123,20 +131,22 @@ export async function openSession(options: OpenOptions): Promise<ChatSession> {
   const { sessions, cwd } = placeOf(options)
   const key = await sessions.find(options.key, cwd)
   const place = placeOf({ ...options, cwd: options.cwd ?? (await sessions.describe(key))?.cwd })
-  const settings = await read(place)
+  const { config: settings, isTrustedFolder } = await read(options, place)
   const isNamed = options.provider !== undefined || options.model !== undefined
   const names = isNamed ? modelOf(options, settings, place) : {}
   const { maxSteps = settings.maxSteps, system } = options
-  const parts = shared(await extensionsOf(options, settings, place))
-  const { feed, permissions } = await sessionServers({ ...options, onNotice: place.onNotice }, settings, place)
-  const kept = { backups: parts.backups, shells: parts.shells, feed, dispose: disposal(parts, feed), folder: sessions }
+  const parts = await shared(await extensionsOf(options, settings, place), settings, place)
+  const { sandbox } = parts
+  const served = { ...options, onNotice: place.onNotice }
+  const { feed, permissions } = await sessionServers(served, settings, { ...place, sandbox })
+  const kept = { ...keptOf(parts, feed, placeInSandbox(sandbox, settings, isTrustedFolder)), folder: sessions }
   const opened = {
     ...(await sessionOptions({ ...options, permissions }, settings, place, parts)),
     ...names,
     maxSteps,
     system,
   }
-  const session = servedSession(await openChat(key, opened, kept), feed)
+  const session = confinedSession(servedSession(await openChat(key, opened, kept), feed), sandbox)
   try {
     const { model, provider } = session
     if (!isNamed) modelOf({ ...options, provider, model: `${provider}/${model}` }, settings, place)
@@ -185,11 +195,15 @@ function placeOf({ cwd = '.', env = process.env, onNotice }: Pick<SetupOptions, 
   return { cwd: absolute, home, env, folders: found, sessions, onNotice: noticesTo(onNotice) }
 }
 
-async function read(place: Place): Promise<RuntimeConfig> {
+async function read(
+  { sandbox }: Pick<SetupOptions, 'sandbox'>,
+  place: Place,
+): Promise<Pick<TrustedConfig, 'config' | 'isTrustedFolder'>> {
   const { cwd, home, onNotice } = place
-  const { config, notices } = await readRuntimeConfig({ cwd, folders: place.folders, home })
+  const over = sandbox === undefined ? {} : { sandbox }
+  const { config, isTrustedFolder, notices } = await readTrustedConfig({ cwd, folders: place.folders, home, over })
   for (const notice of notices) onNotice(notice)
-  return config
+  return { config, isTrustedFolder }
 }
 
 /** Provider and model, by the options, the configuration, and what there is by default. The Host's own providers need no key. */
@@ -223,23 +237,31 @@ async function promptOf(
 }
 
 /** What the tools of a chat session share, and what extends them. */
-function shared(more: SessionExtensions) {
+async function shared(more: SessionExtensions, config: RuntimeConfig, place: Place) {
   const fileTimes = new FileTimes()
-  return { fileTimes, backups: new FileBackups(fileTimes), js: new JsProcesses(), shells: new BackgroundShells(), more }
+  const processes = { js: new JsProcesses(), shells: new BackgroundShells(), sandbox: await openSandbox(config, place) }
+  return { fileTimes, backups: new FileBackups(fileTimes), ...processes, more }
 }
 
-function disposal({ js, shells }: Shared, feed: { close(): Promise<void> } | undefined) {
-  return async (): Promise<void> => void (await Promise.all([js.close(), shells.close(), feed?.close()]))
+type ServedFeed = Awaited<ReturnType<typeof sessionServers>>['feed']
+
+/** What a chat session keeps of it, and frees at its end. */
+function keptOf({ backups, js, sandbox, shells }: Shared, feed: ServedFeed, sandboxPlace: Kept['sandboxPlace']) {
+  const dispose = async (): Promise<void> => {
+    await Promise.all([js.close(), shells.close(), feed?.close()])
+    await sandbox?.close()
+  }
+  return { backups, shells, feed, sandboxPlace, dispose }
 }
 
-type Shared = ReturnType<typeof shared>
+type Shared = Awaited<ReturnType<typeof shared>>
 
 /** What new and reopened chat sessions have in common. */
 async function sessionOptions(
   options: SetupOptions | OpenOptions,
   config: RuntimeConfig,
   place: Place,
-  { backups, fileTimes, js, shells, more: { otherNames: names, tools } }: Shared,
+  { backups, fileTimes, js, sandbox, shells, more: { otherNames: names, tools } }: Shared,
 ): Promise<NewSessionOptions> {
   const { cwd, env, home } = place
   const { approve, host, modelMap, permissions, planMode, policyFunction, verbose } = options
@@ -262,6 +284,7 @@ async function sessionOptions(
           backups,
           fileTimes,
           js,
+          sandbox,
           shells,
           subagentPreset,
         })
@@ -321,6 +344,7 @@ const commonShapes = {
   verbose,
   loadProjectContext: flag,
   permissions: tableOf(oneOf(...approvals)),
+  sandbox: oneOf('auto', 'require', 'off'),
   validateApiKey: flag,
   env: environment,
   onNotice: callback,

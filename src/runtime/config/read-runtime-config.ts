@@ -8,7 +8,7 @@ import { checkOptions, filledText, refuseMisfit, type ShapesOf, table } from '..
 import { type ConfigFile, readConfigFile, refuseProblems } from './config-file.ts'
 import { type Folders, inHome } from './folders.ts'
 import { agentConfigOf, layered, type RuntimeConfig } from './runtime-config.ts'
-import { tightened } from './tightened.ts'
+import { keptInSandbox, tightened } from './tightened.ts'
 
 /** Options of `readRuntimeConfig`. */
 export interface ReadConfigOptions {
@@ -39,6 +39,8 @@ export interface ConfigLayers {
   /** The project's, without what it may not say. */
   readonly project: RuntimeConfig
   readonly isTrusted: boolean
+  /** The user's own file names the folder in `trustedFolders`, whether or not it has a file. */
+  readonly isTrustedFolder: boolean
   /** Keys of the project's file that do not count. */
   readonly ignored: readonly string[]
   readonly sources: readonly string[]
@@ -57,10 +59,21 @@ export async function readRuntimeConfig(options: ReadConfigOptions): Promise<Rea
   checkOptions('readRuntimeConfig', options, readShapes)
   refuseMisfit('readRuntimeConfig', 'cwd', options.cwd, filledText)
   refuseMisfit('readRuntimeConfig', 'folders', options.folders, readShapes.folders)
-  const { own, project, ignored, sources, notices, noticeOn } = await readConfigLayers(options)
+  const { config, notices, sources } = await readTrustedConfig(options)
+  return { config, notices, sources }
+}
+
+/** A configuration, and whether the user's own file names the folder in `trustedFolders`. */
+export interface TrustedConfig extends ReadConfig {
+  readonly isTrustedFolder: boolean
+}
+
+/** The same for a chat session. @throws by its promise: as `readRuntimeConfig` */
+export async function readTrustedConfig(options: ReadConfigOptions): Promise<TrustedConfig> {
+  const { own, project, ignored, isTrustedFolder, sources, notices, noticeOn } = await readConfigLayers(options)
   const config = [project, options.over ?? {}].reduce(layered, own)
   readConfig(agentConfigOf(config))
-  return { config, sources, notices: [...noticeOn(ignored), ...notices] }
+  return { config, sources, notices: [...noticeOn(ignored), ...notices], isTrustedFolder }
 }
 
 const readShapes: ShapesOf<ReadConfigOptions> = {
@@ -82,12 +95,15 @@ export async function readConfigLayers({ cwd, folders, home = homedir() }: ReadC
   const files = [user, projectFile].filter((file) => file !== undefined)
   refuseProblems(files)
   const own = user?.layer ?? {}
-  const base = { own, sources: files.map(({ path }) => path), notices: await keptSecret(user) }
+  const isTrustedFolder = await isTrusted(cwd, own.trustedFolders ?? [], home)
+  const base = { own, isTrustedFolder, sources: files.map(({ path }) => path), notices: await keptSecret(user) }
   if (projectFile === undefined) return { ...base, project: {}, isTrusted: true, ignored: [], noticeOn: () => [] }
-  const noticeOn = (keys: readonly string[]) => ignoredNotice(projectFile, keys, { cwd, own: paths.own })
-  if (await isTrusted(cwd, own.trustedFolders ?? [], home)) {
+  const noticeOn = (keys: readonly string[]) =>
+    ignoredNotice(projectFile, keys, { cwd, own: paths.own, isTrustedFolder })
+  if (isTrustedFolder) {
     const { trustedFolders: _, ...project } = projectFile.layer
-    return { ...base, project, isTrusted: true, ignored: [], noticeOn }
+    const { layer, ignored } = keptInSandbox({ project, own })
+    return { ...base, project: layer, isTrusted: true, ignored, noticeOn }
   }
   const { layer, ignored } = await tightened({ project: projectFile.layer, own, cwd, home })
   return { ...base, project: layer, isTrusted: false, ignored, noticeOn }
@@ -111,7 +127,7 @@ export async function isTrusted(folder: string, trusted: readonly string[], home
 function ignoredNotice(
   { path, find }: ConfigFile,
   keys: readonly string[],
-  { cwd, own }: { readonly cwd: string; readonly own: string },
+  { cwd, isTrustedFolder, own }: { readonly cwd: string; readonly own: string; readonly isTrustedFolder: boolean },
 ): readonly string[] {
   if (keys.length === 0) return []
   const lines = keys.map((key) => {
@@ -119,6 +135,10 @@ function ignoredNotice(
     const part = key === 'context.taskClass' ? ' (its approval of every tool call)' : ''
     return cleanName(`  ${path}:${line}:${column}: ${spelt}${part}`)
   })
+  if (isTrustedFolder) {
+    const what = `A project's configuration cannot let more out of the sandbox than ${own} does. Ignored:`
+    return [[what, ...lines].join('\n')]
+  }
   return [
     [
       'This folder is not trusted, so its configuration may only tighten your own. Ignored:',

@@ -10,6 +10,10 @@ const filled = () => z.string().regex(/\S/)
 const names = (what: string) => z.array(filled()).describe(`a list of ${what}`)
 const paths = () => names('paths')
 const address = () => z.url({ protocol: /^https?$/ }).describe('an address that begins with http:// or https://')
+const domains = () =>
+  z
+    .array(z.string().regex(/^(?:\*\.)?[^\s*/:@]+(?::\d+)?$/))
+    .describe('a list of domains such as example.com and *.example.com, with or without a port')
 const texts = (key: string) => z.record(filled().describe(key), z.string().describe('a text'))
 
 /** A key that may be absent, and what it is for: editors and the documentation show it. */
@@ -35,6 +39,9 @@ const McpServer = lazily(() =>
     url: optional('Where a server on the network is.', address()),
     headers: optional('Sent with each request.', texts('the name of a header')),
     trusted: optional('Its hints on what its tools do count.', flag()),
+    allowedDomains: optional('Domains that it may reach in the sandbox. Default: allowedDomains.', domains()),
+    writePaths: optional('Paths besides the working folder that it may write to in the sandbox.', paths()),
+    sandbox: optional('It runs in the sandbox, where there is one. Default: true.', flag()),
   }),
 )
 
@@ -65,6 +72,15 @@ const chatKeys = () => ({
     'Personal data goes to a local model: as advice, or enforced. Default: advisory.',
     oneOf('advisory', 'enforce'),
   ),
+  sandbox: optional(
+    'Commands, run_js and MCP servers run in a sandbox: where there is one, or always; require starts none without. Default: auto.',
+    oneOf('auto', 'require', 'off'),
+  ),
+  sandboxedCommands: optional(
+    'What commands that stay in the sandbox get in trusted folders: no question, or one as without it. Default: allow.',
+    oneOf('allow', 'ask'),
+  ),
+  allowedDomains: optional('Domains that may be reached from the sandbox. Default: none.', domains()),
   passEnv: optional(
     'Variables that child processes get although their names look like secrets.',
     names('environment variables'),

@@ -27,7 +27,15 @@ export interface Tightened {
 /** Is the project's value less strict than the user's? `held` has the defaults of what the user left out. */
 type IsLooser = (given: unknown, held: unknown) => boolean
 
+/** These no project may loosen, a trusted one neither: its commands run without a question because they are held in. */
+const sandboxBounds: Readonly<Record<string, IsLooser>> = {
+  allowedDomains: beyond,
+  sandbox: behind('require', 'auto', 'off'),
+  sandboxedCommands: behind('ask', 'allow'),
+}
+
 const bounds: Readonly<Record<string, IsLooser>> = {
+  ...sandboxBounds,
   approvalMode: behind('deny', 'ask', 'allow'),
   'ceilings.maxSessionCostUsd': above,
   'ceilings.maxTurnCostUsd': above,
@@ -59,6 +67,9 @@ const defaults = {
   dangerousTools: [...policyDefaults.dangerousTools],
   localModels: [...defaultLocalModels],
   routing: policyDefaults.routing,
+  allowedDomains: [],
+  sandbox: 'auto',
+  sandboxedCommands: 'allow',
   maxSteps: 50,
   subagents: { exposeOverMcp: false, mcpSpendCapUsd: 5 },
 } satisfies RuntimeConfig
@@ -78,15 +89,41 @@ export async function tightened(given: Tightening): Promise<Tightened> {
     context: filled.context,
     subagents: { ...defaults.subagents, ...own.subagents },
   }
-  const looser = Object.keys(bounds).filter((key) => {
-    const value = valueAt(project, key.split('.'))
-    return value !== undefined && bounds[key]?.(value, valueAt(strict, key.split('.'))) === true
-  })
+  const looser = looserKeys(bounds, project, strict)
   const tools = loosenedTools(project, strict)
   const widened = await widenedPaths(given)
   const ignored = [...looser, ...tools.map((tool) => `permissions.${tool}`), ...widened]
   const kept = [...looser, ...widened].reduce<RuntimeConfig>((rest, key) => without(rest, key.split('.')), project)
   return { layer: grown(withoutTools(kept, tools), own), ignored: ignored.toSorted() }
+}
+
+/** What the sandbox lets through of a server is the user's to say, of the program that the user has named. */
+const serverReach = ['allowedDomains', 'writePaths', 'sandbox'] as const
+
+/** The keys of a trusted project's configuration: all but those that let more out of the sandbox than the user's own. */
+export function keptInSandbox({ project, own }: Pick<Tightening, 'project' | 'own'>): Tightened {
+  const looser = looserKeys(sandboxBounds, project, { ...defaults, ...own })
+  const servers = Object.entries(project.mcp?.servers ?? {}).flatMap(([name, server]) => {
+    const isReaching = serverReach.some((key) => own.mcp?.servers?.[name]?.[key] !== undefined)
+    if (isReaching) return [['mcp', 'servers', name]]
+    return serverReach.filter((key) => server[key] !== undefined).map((key) => ['mcp', 'servers', name, key])
+  })
+  const paths = [...looser.map((key) => [key]), ...servers]
+  return {
+    layer: paths.reduce<RuntimeConfig>((rest, path) => without(rest, path), project),
+    ignored: paths.map((path) => path.join('.')).toSorted(),
+  }
+}
+
+function looserKeys(
+  limits: Readonly<Record<string, IsLooser>>,
+  project: RuntimeConfig,
+  held: RuntimeConfig,
+): readonly string[] {
+  return Object.keys(limits).filter((key) => {
+    const value = valueAt(project, key.split('.'))
+    return value !== undefined && limits[key]?.(value, valueAt(held, key.split('.'))) === true
+  })
 }
 
 /** The user's own entry, or the list of dangerous tools, may hold a tool back more than the project's entry. */

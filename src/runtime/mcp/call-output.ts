@@ -2,6 +2,7 @@ import type { CallToolResult, ReadResourceResult } from '@modelcontextprotocol/c
 import type { FileBlock, TextBlock } from '../../protocol/message.ts'
 import { checkJson, schemaFault } from '../../rules/text/schema-issues.ts'
 import { cleanName, cleanText } from '../../tools/files/clean-text.ts'
+import type { ConfinedProgram } from '../sandbox/port.ts'
 import type { ToolOutput } from '../../tools/port.ts'
 import type { Json, JsonObject } from '../../world/json.ts'
 
@@ -30,6 +31,22 @@ export function callOutput(
   const others = blocks.filter((block) => block.type === 'file' || !isJsonOf(block.text, value))
   if (others.length === 0) return value
   return { content: [...others, { type: 'text', text: JSON.stringify(value) }] }
+}
+
+/** The same, with what the sandbox of its server has stopped, where that shows. */
+export async function withStopped(
+  output: ToolOutput | Json,
+  confined: ConfinedProgram | undefined,
+): Promise<ToolOutput | Json> {
+  if (confined === undefined || !isOutput(output)) return output
+  const { content, isError = false } = output
+  const texts = content.map((block) => (block.type === 'text' ? block.text : ''))
+  const stopped = await confined.stopped(texts.join('\n'), isError)
+  return stopped === undefined ? output : { ...output, content: [...content, { type: 'text', text: `\n${stopped}` }] }
+}
+
+function isOutput(output: ToolOutput | Json): output is ToolOutput {
+  return typeof output === 'object' && output !== null && 'content' in output && Array.isArray(output.content)
 }
 
 /** What a resource holds. */

@@ -6,9 +6,9 @@ import type { Json, JsonObject } from '../../world/json.ts'
 import { optionalPackages } from '../optional-package.ts'
 import { childEnvironment } from '../tools/child-environment.ts'
 import { boundedFetch } from './bounded-fetch.ts'
-import { callOutput, resourceOutput } from './call-output.ts'
+import { callOutput, resourceOutput, withStopped } from './call-output.ts'
 import { lenient, type Offer, offered } from './offer.ts'
-import { ServerPipe } from './server-pipe.ts'
+import { ServerPipe, type ServerProgram } from './server-pipe.ts'
 import { plainText } from './tool-declarations.ts'
 
 /** A server that is started here, or one on the network. */
@@ -55,6 +55,9 @@ export interface ConnectOptions {
 /** What `connectMcp` does where its options say nothing. */
 export const connectDefaults = Object.freeze({ connectTimeoutMs: 30_000, maxMessageBytes: 16_777_216 } as const)
 
+/** What a chat session connects with, besides. */
+export interface ConnectionOptions extends ConnectOptions, Pick<ServerProgram, 'confine'> {}
+
 interface Live {
   readonly client: Client
   readonly transport: Transport
@@ -72,7 +75,7 @@ const probeTimeoutMs = 10_000
  */
 export class McpConnection {
   readonly #target: McpTarget
-  readonly #options: ConnectOptions
+  readonly #options: ConnectionOptions
   readonly #listeners = new Set<(offer: Offer) => void>()
   #name: string | undefined
   #live: Promise<Live> | undefined
@@ -83,7 +86,7 @@ export class McpConnection {
   readonly #closing = new AbortController()
 
   /** @param known what the server offered when it was connected last */
-  constructor(target: McpTarget, options: ConnectOptions = {}, known?: Offer) {
+  constructor(target: McpTarget, options: ConnectionOptions = {}, known?: Offer) {
     this.#offer = known
     this.#target = target
     this.#options = options
@@ -129,7 +132,7 @@ export class McpConnection {
     { progress, signal }: Pick<ToolContext, 'signal'> & Partial<Pick<ToolContext, 'progress'>>,
   ): Promise<ToolOutput | Json> {
     const { outputSchema } = this.#offer?.tools.find(({ name }) => name === tool) ?? {}
-    return this.#use(signal, async ({ client }) => {
+    return this.#use(signal, async ({ client, transport }) => {
       const result = await client.callTool(
         { name: tool, arguments: input },
         {
@@ -145,7 +148,8 @@ export class McpConnection {
           }),
         },
       )
-      return callOutput(result, outputSchema)
+      const output = callOutput(result, outputSchema)
+      return transport instanceof ServerPipe ? withStopped(output, transport.confined) : output
     })
   }
 
@@ -224,9 +228,8 @@ export class McpConnection {
   #lost(transport: Transport, error: unknown): string {
     const what = `The connection to the MCP server '${this.name}' was lost`
     if (!(transport instanceof ServerPipe)) return `${what}: ${reasonOf(error)}`
-    const { ending, lastWords } = transport
-    const words = lastWords === '' ? '' : ` It wrote: ${lastWords}`
-    return `${what}: the server ended (${ending ?? reasonOf(error)}).${words}`
+    const { circumstances, ending } = transport
+    return `${what}: the server ended (${ending ?? reasonOf(error)}).${circumstances}`
   }
 
   async #connected(): Promise<Live> {
@@ -311,8 +314,7 @@ export class McpConnection {
   #unreachable(transport: Transport, error: unknown): string {
     const what = `The MCP server '${this.name}' cannot be reached`
     if (!(transport instanceof ServerPipe) || transport.ending === undefined) return `${what}: ${reasonOf(error)}`
-    const words = transport.lastWords === '' ? '' : ` It wrote: ${transport.lastWords}`
-    return `${what}: it ended (${transport.ending}).${words}`
+    return `${what}: it ended (${transport.ending}).${transport.circumstances}`
   }
 
   #transport(Http: typeof import('@modelcontextprotocol/client').StreamableHTTPClientTransport): Transport {
@@ -332,6 +334,7 @@ export class McpConnection {
       env,
       cwd: target.cwd ?? cwd,
       maxMessageBytes,
+      confine: this.#options.confine,
     })
   }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { cleanText } from '../../tools/files/clean-text.ts'
+import type { ConfinedProgram, Program } from '../sandbox/port.ts'
 import { marked } from '../tools/process-marks.ts'
 import { endsWithThisProcess, type GroupLeader, leads, stopProcess } from '../tools/process-tree.ts'
 
@@ -14,6 +15,8 @@ export interface ServerProgram {
   readonly cwd: string
   /** Longest message, in bytes. */
   readonly maxMessageBytes: number
+  /** Puts it into a sandbox. Absent, and where it gives nothing: the server has the rights of this process. */
+  readonly confine?: ((program: Program) => Promise<ConfinedProgram | undefined>) | undefined
 }
 
 /** What of its stderr is kept, for the error when it ends. */
@@ -33,6 +36,8 @@ export class ServerPipe implements Transport {
   onmessage?: Transport['onmessage']
   readonly #program: ServerProgram
   #child: ChildProcessByStdio<Writable, Readable, Readable> | undefined
+  /** The sandbox that it runs in. */
+  confined: ConfinedProgram | undefined
   #leader: GroupLeader | undefined
   #release: (() => void) | undefined
   #closing: Promise<void> | undefined
@@ -65,10 +70,25 @@ export class ServerPipe implements Transport {
       .replaceAll(/\s*\n\s*/g, ' ⏎ ')
   }
 
+  /** How it ended: what it wrote last, and what may have been in its way. Sentences behind a blank, if any. */
+  get circumstances(): string {
+    const words = this.lastWords === '' ? '' : ` It wrote: ${this.lastWords}`
+    if (this.confined === undefined) return words
+    const more = 'allowedDomains and writePaths of the server, in your own configuration, let more through.'
+    return `${words} It ran in the sandbox. ${this.confined.rules} ${more}`
+  }
+
   async start(): Promise<void> {
-    const { args, command, cwd } = this.#program
-    const { env, mark } = marked(this.#program.env)
-    const child = spawn(command, args, {
+    const { command, confine } = this.#program
+    const program = { ...this.#program, file: command }
+    const confined = await confine?.({ file: command, args: program.args, cwd: program.cwd, env: program.env })
+    if (this.#closing !== undefined) {
+      await confined?.release()
+      throw new Error(`${command} was not started: its connection is closed.`)
+    }
+    this.confined = confined
+    const { args, cwd, env, file, mark } = confined ?? { ...program, ...marked(program.env) }
+    const child = spawn(file, args, {
       cwd,
       env,
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -77,10 +97,11 @@ export class ServerPipe implements Transport {
     })
     if (child.pid === undefined) {
       const [error] = (await once(child, 'error')) as [NodeJS.ErrnoException]
+      await confined?.release()
       throw new Error(`${command} cannot be started: ${error.code ?? error.message}.`)
     }
     this.#child = child
-    this.#leader = leads(child.pid, mark)
+    this.#leader = leads(child.pid, mark, confined !== undefined)
     this.#release = endsWithThisProcess(this.#leader)
     child.on('error', (error) => this.onerror?.(error))
     child.stdin.on('error', () => {})
@@ -134,6 +155,7 @@ export class ServerPipe implements Transport {
     }
     await stopProcess(this.#leader)
     this.#release?.()
+    await this.confined?.release()
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()
     this.#ended(undefined)
   }

@@ -3,6 +3,7 @@ import type { ApproveCall } from '../chat/approval.ts'
 import type { ChatSession } from '../chat/chat-session.ts'
 import type { Folders } from '../config/folders.ts'
 import type { RuntimeConfig } from '../config/runtime-config.ts'
+import type { Sandbox } from '../sandbox/port.ts'
 import type { ServerPrompt, SessionServers } from './session-servers.ts'
 
 type Permissions = Readonly<Record<string, Approval>>
@@ -22,7 +23,17 @@ interface ServedOptions {
 export async function sessionServers(
   { approve, channel = 'cli', onNotice, permissions }: ServedOptions,
   { mcp = {}, passEnv, permissions: configured = {} }: RuntimeConfig,
-  { cwd, folders: { cache, state } }: { readonly cwd: string; readonly folders: Folders },
+  {
+    cwd,
+    folders: { cache, state },
+    home,
+    sandbox,
+  }: {
+    readonly cwd: string
+    readonly folders: Folders
+    readonly home: string
+    readonly sandbox: Sandbox | undefined
+  },
 ): Promise<{ readonly feed?: SessionServers; readonly permissions: Permissions | undefined }> {
   const { maxDeclared, servers = {} } = mcp
   if (Object.keys(servers).length === 0) return { permissions }
@@ -37,6 +48,8 @@ export async function sessionServers(
     maxDeclared,
     cwd,
     cache,
+    home,
+    sandbox,
     passEnv,
     onNotice: (notice) => onNotice?.(notice),
     auth: (name, url) => signIns.provider(name, url),

@@ -1,9 +1,12 @@
+import { resolve as resolvePath } from 'node:path'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
 import { declarationHash } from '../../rules/delegation/hashes.ts'
 import type { Tool } from '../../tools/port.ts'
 import type { ToolFeed } from '../chat/tool-feed.ts'
+import { inHome } from '../config/folders.ts'
 import type { RuntimeConfig } from '../config/runtime-config.ts'
-import { type ConnectOptions, McpConnection, type McpTarget } from './mcp-connection.ts'
+import { type ConnectionOptions, type ConnectOptions, McpConnection, type McpTarget } from './mcp-connection.ts'
+import type { Sandbox } from '../sandbox/port.ts'
 import { offeredTools, searchable } from './mcp-tools.ts'
 import type { Offer, OfferedPrompt } from './offer.ts'
 import { type ServerRecord, ServerRecords } from './server-records.ts'
@@ -18,6 +21,10 @@ export interface SessionServersOptions extends Pick<ConnectOptions, 'elicit' | '
   readonly cwd: string
   /** The cache folder, absolute. */
   readonly cache: string
+  /** Where servers that are started here run. Absent: with the rights of this process. */
+  readonly sandbox?: Sandbox | undefined
+  /** What `~` stands for. @default the user's home folder */
+  readonly home?: string | undefined
   /** Signs in to a server on the network. */
   readonly auth?: ((name: string, url: string) => ConnectOptions['auth']) | undefined
   readonly onNotice: (notice: string) => void
@@ -73,7 +80,7 @@ export class SessionServers implements ToolFeed {
 
   /** Reads what is known of the servers, and begins to connect those of which nothing is. */
   static async open(options: SessionServersOptions): Promise<SessionServers> {
-    const { cache, cwd, elicit, passEnv, servers: configured } = options
+    const { cache, cwd, elicit, home, passEnv, sandbox, servers: configured } = options
     const records = new ServerRecords(cache)
     const servers = await Promise.all(
       Object.entries(configured).flatMap(([name, { command, trusted = false, url, ...rest }]): Promise<Server>[] => {
@@ -87,7 +94,8 @@ export class SessionServers implements ToolFeed {
           records.read(name, target).then((record): Server => {
             const wasMissing = record?.isMissing === true
             const known = wasMissing ? undefined : record
-            const connection = new McpConnection(target, { name, cwd, elicit, passEnv, auth }, known?.offer)
+            const confine = confining(rest, sandbox, { cwd, home })
+            const connection = new McpConnection(target, { name, cwd, elicit, passEnv, auth, confine }, known?.offer)
             return { name, target, trusted, connection, record: known, wasMissing, tools: [] }
           }),
         ]
@@ -201,6 +209,19 @@ export class SessionServers implements ToolFeed {
     )
     this.#tools = new Map(this.#all.map((tool) => [tool.declaration.name, tool]))
   }
+}
+
+type ServerReach = Pick<SessionServersOptions['servers'][string], 'allowedDomains' | 'sandbox' | 'writePaths'>
+
+/** Puts a server into the sandbox, if it is to run in there. */
+export function confining(
+  { allowedDomains, sandbox: isInside = true, writePaths = [] }: ServerReach,
+  sandbox: Sandbox | undefined,
+  { cwd, home }: { readonly cwd: string; readonly home?: string | undefined },
+): ConnectionOptions['confine'] {
+  if (sandbox === undefined || !isInside) return undefined
+  const paths = writePaths.map((path) => resolvePath(cwd, inHome(path, home)))
+  return (program) => sandbox.confined(program, { allowedDomains, writePaths: paths })
 }
 
 /** @returns `undefined` for one with neither program nor address */

@@ -1,7 +1,7 @@
 import { Inspection, Policy } from '../../../components/agent/policy.ts'
 import { OwnedBy } from '../../../components/effects/effect.ts'
 import type { EffectKind } from '../../engine/effects/effect-kind.ts'
-import type { PolicyCall } from '../../rules/policy/call.ts'
+import type { CallFacts, PolicyCall } from '../../rules/policy/call.ts'
 import { type Inspected, policyCallOf } from '../../rules/policy/inspected-call.ts'
 import { HostAnswer } from '../../rules/policy/policy.ts'
 import type { Json } from '../../world/json.ts'
@@ -14,14 +14,16 @@ export interface PolicyEffectsOptions {
    * Answers instead of the policy's table, with all facts of the call; `undefined`: the table decides. If it throws, or
    * gives anything else, a person is asked. Steps that no config lowers are not its to lower.
    */
-  readonly policy?: (call: PolicyCall) => HostAnswer | undefined | Promise<HostAnswer | undefined>
+  readonly policy?: ((call: PolicyCall) => HostAnswer | undefined | Promise<HostAnswer | undefined>) | undefined
+  /** Says where the program of a call runs. Absent: there is no sandbox. */
+  readonly sandbox?: ((call: PolicyCall) => Promise<CallFacts['sandbox']>) | undefined
 }
 
 /**
  * The effect that inspects calls of agents with a `Policy`: `new Host({ effects: { ...policyEffects() } })`. Without it
  * their calls are denied. What it finds is recorded with the call, so a replay asks and inspects nothing.
  */
-export function policyEffects({ policy }: PolicyEffectsOptions = {}): { readonly inspect: EffectKind } {
+export function policyEffects({ policy, sandbox }: PolicyEffectsOptions = {}): { readonly inspect: EffectKind } {
   return {
     inspect: {
       prepare(world, effect) {
@@ -30,7 +32,8 @@ export function policyEffects({ policy }: PolicyEffectsOptions = {}): { readonly
         const { config } = world.read(agent, Policy)
         const call = { ...policyCallOf(world, agent, entity), pathStyle }
         return async ({ signal }) => {
-          const facts = await inspectCall(call, config, signal)
+          const [found, place] = await Promise.all([inspectCall(call, config, signal), sandbox?.(call)])
+          const facts: CallFacts = place === undefined ? found : { ...found, sandbox: place }
           const hostAnswer = policy && (await hostAnswerOf(policy, { ...call, facts }))
           const inspected: Inspected = { facts, pathStyle, ...(hostAnswer !== undefined && { hostAnswer }) }
           return { ok: true, value: inspected as Json }

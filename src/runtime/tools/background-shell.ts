@@ -1,17 +1,19 @@
 import type { ToolContext } from '../../tools/port.ts'
+import type { ConfinedProgram } from '../sandbox/port.ts'
 import { NotStarted, type ProcessEnd, type ProcessRun, runProcess } from './process-tree.ts'
 import { maxOutputChars, ShellOutput } from './shell-output.ts'
 
 /** No limit: the longest delay of a timer. */
 const noTimeoutMs = 2 ** 31 - 1
 
-export type ShellProgram = Pick<ProcessRun, 'file' | 'args' | 'cwd' | 'env' | 'verbatim'>
+export type ShellProgram = Pick<ProcessRun, 'file' | 'args' | 'cwd' | 'env' | 'verbatim' | 'mark'>
 
 /** A shell that runs until it ends or is stopped, and what it has printed since that was last read. */
 export class BackgroundShell {
   readonly command: string
   /** The agent that has started it. */
   readonly owner: string
+  readonly #confined: ConfinedProgram | undefined
   readonly #startedMs = performance.now()
   readonly #stopping = new AbortController()
   readonly #ended: Promise<void>
@@ -21,9 +23,11 @@ export class BackgroundShell {
   /** Resolves at the next output, or at its end. */
   #news = Promise.withResolvers<void>()
 
-  constructor(command: string, owner: string, program: ShellProgram) {
+  /** @param confined the sandbox that the program is */
+  constructor(command: string, owner: string, program: ShellProgram, confined?: ConfinedProgram) {
     this.command = command
     this.owner = owner
+    this.#confined = confined
     this.#ended = this.#run(program)
   }
 
@@ -64,6 +68,13 @@ export class BackgroundShell {
     return output.text(context)
   }
 
+  /** What the sandbox has stopped, by what was printed. */
+  async stopped(printed: string): Promise<string | undefined> {
+    const end = this.#end
+    const hasFailed = end instanceof NotStarted || (typeof end === 'object' && end.exitCode !== 0)
+    return this.#confined?.stopped(printed, hasFailed)
+  }
+
   /** Resolves when all its processes have ended. */
   async stop(): Promise<void> {
     this.#stopping.abort()
@@ -81,6 +92,7 @@ export class BackgroundShell {
     } catch (error) {
       this.#end = error instanceof NotStarted ? error : 'stopped'
     }
+    void this.#confined?.release()
     this.#news.resolve()
   }
 

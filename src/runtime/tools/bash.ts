@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defineTool } from '../../tools/define-tool.ts'
 import type { Tool } from '../../tools/port.ts'
 import type { BackgroundShells } from './background-shells.ts'
+import type { CommandRequest } from './run-command.ts'
 import type { ToolSettings } from './settings.ts'
 
 const maxCommandChars = 100_000
@@ -19,27 +20,32 @@ const commandSchema = () =>
       .boolean()
       .default(false)
       .describe('Gives an id at once, and runs on until it ends or shell_stop stops it: for servers and watchers.'),
+    outsideSandbox: z
+      .boolean()
+      .optional()
+      .describe('true asks the user to run it outside of the sandbox, for what that does not allow.'),
   })
 
 /** The tool `bash`, or `cmd` on a Windows without bash: runs a shell command in the working folder. */
 export function shellTool(settings: ToolSettings, shells: BackgroundShells): Tool {
   const shell = process.platform === 'win32' && !hasBash(settings.environment()) ? 'cmd' : 'bash'
+  const rules = settings.sandbox?.rules
   return defineTool({
     name: shell,
     description:
       `Runs a command with ${shell} in the working folder, without input; each call is a new shell. ` +
       'Gives what it prints, and [exit N] if that is not 0. Processes it leaves in the background are stopped at its end; with background: true it ' +
-      'runs on, and shell_output reads on.',
-    input: commandSchema(),
+      `runs on, and shell_output reads on.${rules === undefined ? '' : ` It runs in a sandbox. ${rules}`}`,
+    input: rules === undefined ? commandSchema().omit({ outsideSandbox: true }) : commandSchema(),
     restart: 'once',
     category: 'code',
     operation: 'exec',
     paths: [],
     run: async (input, context) => {
       const { runCommand, startShell } = await import('./run-command.ts')
-      const { command, timeoutMs } = input
-      if (input.background) return startShell(shell, command, settings, shells, context)
-      return runCommand(shell, { command, timeoutMs }, settings, context)
+      const { background, ...request }: CommandRequest & { readonly background: boolean } = input
+      if (background) return startShell(shell, request, settings, shells, context)
+      return runCommand(shell, request, settings, context)
     },
   })
 }

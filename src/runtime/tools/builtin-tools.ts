@@ -8,6 +8,7 @@ import type { ModelProvider } from '../../models/port.ts'
 import { builtInProviders } from '../../models/providers.ts'
 import { type ToolPreset, toolPresets } from '../../rules/delegation/declarations.ts'
 import { schemaIssues } from '../../rules/text/schema-issues.ts'
+import type { Sandbox } from '../sandbox/port.ts'
 import { shellTool } from './bash.ts'
 import { chatModelsTool, chatTool } from './chat-tools.ts'
 import { BackgroundShells } from './background-shells.ts'
@@ -49,6 +50,8 @@ export interface BuiltinToolsOptions {
   readonly js?: JsProcesses | undefined
   /** Shells that `bash` leaves running; who closes this object ends them. @default a new one, whose shells end with the program */
   readonly shells?: BackgroundShells | undefined
+  /** Where `bash` and `run_js` run programs. @default nowhere but with the rights of this process */
+  readonly sandbox?: Sandbox | undefined
   /** Environment of child processes, before secrets are taken out. @default that of the process */
   readonly env?: NodeJS.ProcessEnv | undefined
   /** Variables that child processes get although their names look like secrets. @default [] */
@@ -72,6 +75,7 @@ const optionsSchema = () =>
     backups: z.instanceof(FileBackups).optional(),
     js: z.instanceof(JsProcesses).optional(),
     shells: z.instanceof(BackgroundShells).optional(),
+    sandbox: z.custom<Sandbox>(isSandbox, 'expected a sandbox').optional(),
     // The environment of a process is no plain object.
     env: z.custom<NodeJS.ProcessEnv>(environment.fits, `expected ${environment.wanted}`).optional(),
     passEnv: z.array(z.string()).optional(),
@@ -83,6 +87,10 @@ const optionsSchema = () =>
 
 function isProvider(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'call' in value && typeof value.call === 'function'
+}
+
+function isSandbox(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'confined' in value && typeof value.confined === 'function'
 }
 
 /** Processes that outlive a call. */
@@ -179,6 +187,7 @@ function settingsOf(options: BuiltinToolsOptions): ToolSettings {
     home,
     backups,
     fileTimes = new FileTimes(),
+    sandbox,
     env,
     passEnv = [],
     allowPrivate = [],
@@ -191,6 +200,7 @@ function settingsOf(options: BuiltinToolsOptions): ToolSettings {
     home: home ?? process.getBuiltinModule('node:os').homedir(),
     fileTimes,
     backups: backups ?? new FileBackups(fileTimes),
+    sandbox,
     environment: () => childEnvironment(env ?? process.env, passEnv),
     bareEnvironment: () => bareEnvironment(env ?? process.env, passEnv),
     allowPrivate,

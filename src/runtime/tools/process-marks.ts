@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** The variable that says which runs a process belongs to: what a run has started keeps it, wherever it goes. */
-const markVariable = 'ENTIA_PROCESS'
+export const markVariable = 'ENTIA_PROCESS'
 
 const isLinux = process.platform === 'linux'
 

@@ -11,6 +11,7 @@ import { Refusal } from '../../tools/files/refusal.ts'
 import type { ToolContext } from '../../tools/port.ts'
 import { FoundLines } from './found-lines.ts'
 import { NotStarted, runProcess } from './process-tree.ts'
+import { packagedRipgrep } from './ripgrep-program.ts'
 import type { ToolSettings } from './settings.ts'
 import type { WholeDisk } from './whole-disk.ts'
 
@@ -262,9 +263,6 @@ let program: string | undefined
 
 /** The program of the package, if that is installed for this system, else the one on the PATH. */
 async function ripgrep(): Promise<string> {
-  program ??= await import('@vscode/ripgrep').then(
-    ({ rgPath }) => rgPath,
-    () => 'rg',
-  )
+  program ??= (await packagedRipgrep()) ?? 'rg'
   return program
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { errorOutput } from '../../tools/tool-output.ts'
 import type { ToolContext, ToolOutput } from '../../tools/port.ts'
+import { type ConfinedProgram, NotConfined } from '../sandbox/port.ts'
 import { BackgroundShell, type ShellProgram } from './background-shell.ts'
 import { type BackgroundShells, ShellRefused } from './background-shells.ts'
 import { NotStarted, type ProcessEnd, runProcess } from './process-tree.ts'
@@ -11,17 +12,21 @@ import { maxOutputChars, ShellOutput } from './shell-output.ts'
 export interface CommandRequest {
   readonly command: string
   readonly timeoutMs: number
+  /** @default false */
+  readonly outsideSandbox?: boolean | undefined
 }
 
 /** Does the work of `bash` and `cmd`. */
 export async function runCommand(
   shell: 'bash' | 'cmd',
-  { command, timeoutMs }: CommandRequest,
+  request: CommandRequest,
   settings: ToolSettings,
   context: ToolContext,
 ): Promise<string | ToolOutput> {
-  const program = await programOf(shell, command, settings)
-  if (typeof program === 'string') return errorOutput(program)
+  const { timeoutMs } = request
+  const place = await placeOf(shell, request, settings)
+  if (typeof place === 'string') return errorOutput(place)
+  const { confined, program } = place
   const output = new ShellOutput()
   let end: ProcessEnd
   try {
@@ -37,12 +42,15 @@ export async function runCommand(
   } catch (error) {
     if (error instanceof NotStarted) return errorOutput(error.message)
     throw error
+  } finally {
+    void confined?.release()
   }
   output.end()
   const text = await output.text(context)
   const note = endNote(end, timeoutMs, output.lengthChars)
-  if (note === undefined) return text
-  return { content: [{ type: 'text', text: text === '' ? note : `${text}\n${note}` }], isError: true }
+  const stopped = await confined?.stopped(text, note !== undefined)
+  const lines = [text, note, stopped].filter((line) => line !== undefined && line !== '').join('\n')
+  return note === undefined ? lines : { content: [{ type: 'text', text: lines }], isError: true }
 }
 
 /** How long a shell in the background is watched before its call returns, in milliseconds of real time. */
@@ -51,17 +59,17 @@ const firstLookMs = 500
 /** Does the work of `bash` and `cmd` in the background. */
 export async function startShell(
   shell: 'bash' | 'cmd',
-  command: string,
+  request: CommandRequest,
   settings: ToolSettings,
   shells: BackgroundShells,
   context: ToolContext,
 ): Promise<string | ToolOutput> {
-  const program = await programOf(shell, command, settings)
-  if (typeof program === 'string') return errorOutput(program)
+  const place = await placeOf(shell, request, settings)
+  if (typeof place === 'string') return errorOutput(place)
   // Ids of an earlier process must not lead to other shells.
   const id = `sh_${createHash('sha256').update(`${context.world}/${context.key}`).digest('hex').slice(0, 8)}`
   return orRefused(async () => {
-    const started = shells.add(id, () => new BackgroundShell(command, ownerOf(context), program))
+    const started = await startedIn(shells, id, request.command, ownerOf(context), place)
     try {
       await started.isOver(firstLookMs, context.signal)
     } catch (error) {
@@ -70,6 +78,22 @@ export async function startShell(
     }
     return shellText(id, started, context)
   })
+}
+
+/** A shell that was refused leaves no sandbox behind. */
+async function startedIn(
+  shells: BackgroundShells,
+  id: string,
+  command: string,
+  owner: string,
+  { confined, program }: ShellPlace,
+): Promise<BackgroundShell> {
+  try {
+    return shells.add(id, () => new BackgroundShell(command, owner, program, confined))
+  } catch (error) {
+    await confined?.release()
+    throw error
+  }
 }
 
 /** Does the work of `shell_output`. */
@@ -107,7 +131,8 @@ async function shellText(id: string, shell: BackgroundShell, context: ToolContex
   // A shell that ends now has printed all of it before.
   const state = shell.isRunning ? `running in the background as ${id}` : `${id}: ${shell.state}`
   const text = (await shell.read(context)).replace(/\n$/, '')
-  return text === '' ? `[${state}]` : `${text}\n[${state}]`
+  const stopped = await shell.stopped(text)
+  return [text, stopped, `[${state}]`].filter((line) => line !== undefined && line !== '').join('\n')
 }
 
 async function orRefused(work: () => Promise<string>): Promise<string | ToolOutput> {
@@ -124,17 +149,32 @@ function ownerOf({ agent, world }: ToolContext): string {
   return `${world}\0${agent}`
 }
 
+/** What runs a command. */
+interface ShellPlace {
+  readonly program: ShellProgram
+  /** The sandbox that the program is. */
+  readonly confined?: ConfinedProgram | undefined
+}
+
 /** What runs a command, or why nothing does. */
-async function programOf(
+async function placeOf(
   shell: 'bash' | 'cmd',
-  command: string,
+  { command, outsideSandbox = false }: CommandRequest,
   settings: ToolSettings,
-): Promise<ShellProgram | string> {
+): Promise<ShellPlace | string> {
   if (command.includes('\0')) return 'The command holds a NUL character.'
   const { cwd } = settings
   const folder = await stat(cwd).catch(() => undefined)
   if (folder?.isDirectory() !== true) return `The working folder ${cwd} does not exist.`
-  return { ...programs[shell](command), cwd, env: settings.environment() }
+  const program = { ...programs[shell](command), cwd, env: settings.environment() }
+  if (outsideSandbox) return { program }
+  try {
+    const confined = await settings.sandbox?.confined(program)
+    return confined === undefined ? { program } : { program: confined, confined }
+  } catch (error) {
+    if (error instanceof NotConfined) return error.message
+    throw error
+  }
 }
 
 const programs = {

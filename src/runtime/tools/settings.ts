@@ -1,5 +1,6 @@
 import type { ModelProvider } from '../../models/port.ts'
 import type { ToolPreset } from '../../rules/delegation/declarations.ts'
+import type { Sandbox } from '../sandbox/port.ts'
 import type { FileBackups } from './file-backups.ts'
 import type { FileTimes } from './file-times.ts'
 
@@ -15,6 +16,8 @@ export interface ToolSettings {
   readonly environment: () => NodeJS.ProcessEnv
   /** The environment of processes of `run_js`: paths, locale and little else. */
   readonly bareEnvironment: () => NodeJS.ProcessEnv
+  /** Where programs of a model run. Absent: there is none. */
+  readonly sandbox: Sandbox | undefined
   /** `host:port` of servers that `fetch_url` may reach at a private address. */
   readonly allowPrivate: readonly string[]
   /** Tools of a subagent for which none are named. */

@@ -57,6 +57,17 @@ describe('entia on a terminal', () => {
     expect(terminal.screen.text).toMatch(/To go on with this chat: entia --resume \d{8}-\d{6}-\w+$/)
   })
 
+  it.runIf(process.platform === 'linux')('says once that there is no sandbox, and what to install', async () => {
+    const at = await place(() => ({ text: 'Well.', usage }))
+    const terminal = await chat(at, [], { columns: 200, env: { PATH: '/nowhere' } })
+    await terminal.until(/No sandbox: commands run with your rights\. bubblewrap and socat are not installed\. [^]*›$/)
+    terminal.type('/new\r')
+    await terminal.until(/› \/new\n[^]+›$/)
+    terminal.type('Hello.\r')
+    await terminal.until(/Well\.[^]*›$/)
+    expect(terminal.screen.text.match(/No sandbox/g)).toHaveLength(1)
+  })
+
   it('answers an unknown slash command with the nearest name, without a model call', async () => {
     const at = await place(inTurn())
     const terminal = await chat(at)

@@ -248,7 +248,9 @@ describe('chat sessions that were set up', () => {
     const running = (code: string) => ({ toolCalls: [{ name: 'run_js', arguments: { code } }] })
     const replies = [running('const pid = process.pid; pid'), running('pid + 1'), 'Done.']
     const host = { clock: realClock, models: script(replies).models }
-    const session = await setUp(await home(), { ...answering(), host, tools: ['js'], permissions: { run_js: 'allow' } })
+    // In a sandbox a process has another number.
+    const options = { sandbox: 'off', tools: ['js'], permissions: { run_js: 'allow' } } as const
+    const session = await setUp(await home(), { ...answering(), host, ...options })
     await turn('Go.', session)
     const [first = '', second = ''] = session.history
       .filter(({ role }) => role === 'tool')

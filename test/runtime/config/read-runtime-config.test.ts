@@ -176,6 +176,8 @@ describe("a project's file in a folder that is not trusted", () => {
     ['mcp', { mcp: { servers: { a: { command: 'a' } } } }],
     ['toolPackages', { toolPackages: ['a'] }],
     ['passEnv', { passEnv: ['A_TOKEN'] }],
+    ['sandbox', { sandbox: 'off' }],
+    ['allowedDomains', { allowedDomains: ['example.com'] }],
     ['trustedFolders', { trustedFolders: ['/'] }],
     ['subagents.exposeOverMcp', { subagents: { exposeOverMcp: true } }],
     ['subagents.mcpSpendCapUsd', { subagents: { mcpSpendCapUsd: 6 } }],
@@ -201,6 +203,8 @@ describe("a project's file in a folder that is not trusted", () => {
     ['a path beside', { allowedPaths: ['~/work/../other'] }, { allowedPaths: ['~/work'] }],
     ['more tools', { tools: ['all'] }, { tools: ['file'] }],
     ['advice instead of enforcement', { routing: 'advisory' }, { routing: 'enforce' }],
+    ['a question', { sandboxedCommands: 'allow' }, { sandboxedCommands: 'ask' }],
+    ['a sandbox where there may be none', { sandbox: 'auto' }, { sandbox: 'require' }],
     ['a higher ceiling', { ceilings: { maxTurnCostUsd: 2 } }, { ceilings: { maxTurnCostUsd: 1 } }],
   ])('cannot give back %s', async ([, project, own]) => {
     const { config, ignored } = await counted(project, own)
@@ -216,6 +220,7 @@ describe("a project's file in a folder that is not trusted", () => {
         codePaths: ['~/src/app'],
         routing: 'enforce',
         ceilings: { maxTurnCostUsd: 1 },
+        ...{ sandbox: 'require', sandboxedCommands: 'ask', allowedDomains: [] },
       },
       subagents: { exposeOverMcp: false, mcpSpendCapUsd: 1 },
     }
@@ -293,5 +298,49 @@ describe("a project's file in a folder that is not trusted", () => {
     const after = await readRuntimeConfig({ cwd, folders: { config: trusting } })
     expect(after.config).toEqual({ ...project, trustedFolders: [cwd] })
     expect(after.notices).toEqual([])
+  })
+})
+
+describe("a project's file in a trusted folder", () => {
+  const server = { command: 'notes', writePaths: ['/'], allowedDomains: ['example.com'], sandbox: false }
+
+  /** What counts, and the keys that are named as ignored. */
+  async function counted(project: object, own: object) {
+    const cwd = await tempFolder({ '.entia/config.json': JSON.stringify(project) })
+    const config = await tempFolder({ 'config.json': JSON.stringify({ ...own, trustedFolders: [cwd] }) })
+    const { config: all, notices } = await readRuntimeConfig({ cwd, folders: { config } })
+    const lines = notices.join('\n').split('\n')
+    return { config: all, ignored: lines.flatMap((line) => /^ {2}\S+:\d+:\d+: (\S+)/.exec(line)?.[1] ?? []) }
+  }
+
+  it('does not loosen the sandbox', async () => {
+    const project = { sandbox: 'off', sandboxedCommands: 'allow', allowedDomains: ['a.com', 'b.com'], maxSteps: 99 }
+    const own = { sandboxedCommands: 'ask', allowedDomains: ['a.com'] }
+    const { config, ignored } = await counted(project, own)
+    expect(config).toMatchObject({ ...own, maxSteps: 99 })
+    expect(config.sandbox).toBeUndefined()
+    expect(ignored).toEqual(['allowedDomains', 'sandbox', 'sandboxedCommands'])
+  })
+
+  it('tightens it', async () => {
+    const project = { sandbox: 'require', sandboxedCommands: 'ask', allowedDomains: ['a.com'] }
+    expect(await counted(project, { allowedDomains: ['a.com', 'b.com'] })).toMatchObject({
+      config: project,
+      ignored: [],
+    })
+  })
+
+  it('names no more for a server of its own than its program', async () => {
+    const { config, ignored } = await counted({ mcp: { servers: { notes: server } } }, {})
+    expect(config.mcp?.servers).toEqual({ notes: { command: 'notes' } })
+    expect(ignored.map((key) => key.split('.').at(-1))).toEqual(['allowedDomains', 'sandbox', 'writePaths'])
+  })
+
+  it('puts no other program in the place of a server that the user lets out', async () => {
+    const own = { mcp: { servers: { notes: server, other: { command: 'other' } } } }
+    const project = { mcp: { servers: { notes: { args: ['evil'] }, other: { args: ['-v'] } } } }
+    const { config, ignored } = await counted(project, own)
+    expect(config.mcp?.servers).toEqual({ notes: server, other: { command: 'other', args: ['-v'] } })
+    expect(ignored).toEqual(['mcp.servers.notes'])
   })
 })

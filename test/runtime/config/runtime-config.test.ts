@@ -21,13 +21,23 @@ const everything: RuntimeConfig = {
   personalPaths: ['~/Documents'],
   codePaths: ['~/src'],
   routing: 'enforce',
+  sandbox: 'require',
+  sandboxedCommands: 'ask',
+  allowedDomains: ['registry.npmjs.org', '*.example.com:443'],
   passEnv: ['NPM_TOKEN'],
   trustedFolders: ['~/work/app'],
   providers: {
     mine: { api: 'openai-chat', baseUrl: 'http://localhost:8000/v1', apiKeyEnv: 'MY_KEY', defaultModel: 'x' },
   },
   fetch: { allowPrivate: ['localhost:3000'] },
-  mcp: { servers: { notes: { command: 'notes', args: ['--stdio'], env: { A: 'b' }, trusted: true } } },
+  mcp: {
+    servers: {
+      notes: {
+        ...{ command: 'notes', args: ['--stdio'], env: { A: 'b' }, trusted: true },
+        ...{ sandbox: true, writePaths: ['~/notes'], allowedDomains: ['127.0.0.1:80'] },
+      },
+    },
+  },
   subagents: { enabled: true, defaultPreset: 'work', exposeOverMcp: false, mcpSpendCapUsd: null },
   archival: { enabled: true },
   context: { taskClass: 'chat' },

@@ -4,11 +4,20 @@ import type { Socket } from 'node:net'
 import { createRequire } from 'node:module'
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
+import type { ConfinedProgram, Program, Sandbox } from '../../sandbox/port.ts'
 import { marked } from '../process-marks.ts'
 import { type GroupLeader, leads, stopProcess } from '../process-tree.ts'
 import { maxOutputChars, ShellOutput } from '../shell-output.ts'
 import type { Answer, Request } from './evaluator.ts'
 import type { HandleAnswer } from './workspace.ts'
+
+/** Where processes start. */
+export interface JsPlace {
+  readonly cwd: string
+  readonly env: NodeJS.ProcessEnv
+  /** What they run in, if there is one. */
+  readonly sandbox?: Sandbox | undefined
+}
 
 /** Code for a process, and for how long it may run. */
 export interface JsRun {
@@ -85,6 +94,8 @@ interface Call {
 export class JsProcess {
   readonly #child: ChildProcess
   readonly #leader: GroupLeader | undefined
+  /** The sandbox that the process is. */
+  readonly #confined: ConfinedProgram | undefined
   readonly #socket: Socket
   readonly #stdout: Socket
   /** Settles when nothing of it runs any more and all that it printed was read. */
@@ -104,22 +115,29 @@ export class JsProcess {
   #call: Call | undefined
   #bound: PromiseWithResolvers<void> | undefined
 
-  constructor(cwd: string, env: NodeJS.ProcessEnv) {
-    const program = createRequire(import.meta.url).resolve('#js-evaluator')
-    const args = [`--max-old-space-size=${maxHeapMb}`, '--disable-warning=ExperimentalWarning', program]
+  /** @throws `NotConfined` */
+  static async start({ cwd, env, sandbox }: JsPlace): Promise<JsProcess> {
+    const evaluator = createRequire(import.meta.url).resolve('#js-evaluator')
+    const args = [`--max-old-space-size=${maxHeapMb}`, '--disable-warning=ExperimentalWarning', evaluator]
     // Both outputs go through one pipe, so that they stay in order.
     const file = isWindows ? process.execPath : '/bin/sh'
     const parameters = isWindows ? args : ['-c', 'exec "$@" 2>&1', 'sh', process.execPath, ...args]
-    const own = marked(env)
-    this.#child = spawn(file, parameters, {
+    const program = { file, args: parameters, cwd, env }
+    const confined = await sandbox?.confined(program)
+    return new JsProcess(confined ?? { ...program, ...marked(env) }, confined)
+  }
+
+  private constructor({ args, cwd, env, file, mark }: Program & { readonly mark: string }, confined?: ConfinedProgram) {
+    this.#confined = confined
+    this.#child = spawn(file, args, {
       cwd,
-      env: own.env,
+      env,
       stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
       detached: !isWindows,
       windowsHide: true,
     })
     const { pid } = this.#child
-    this.#leader = pid === undefined ? undefined : leads(pid, own.mark)
+    this.#leader = pid === undefined ? undefined : leads(pid, mark, confined !== undefined)
     this.#stdout = this.#child.stdout as Socket
     this.#socket = this.#child.stdio[3] as Socket
     this.#stdout.on('data', (bytes: Buffer) => this.#printed(bytes))
@@ -137,6 +155,11 @@ export class JsProcess {
   /** Has code begun in it? */
   get hasRun(): boolean {
     return this.#hasRun
+  }
+
+  /** What the sandbox has stopped, by what code has printed and thrown. */
+  async stopped(printed: string, hasFailed: boolean): Promise<string | undefined> {
+    return this.#confined?.stopped(printed, hasFailed)
   }
 
   /** Runs code. @throws the reason of the signal, once the process has ended */
@@ -223,6 +246,7 @@ export class JsProcess {
     await this.#ending
     if (this.#child.pid !== undefined) await Promise.race([closed, delay(drainMs)])
     this.#isOver = true
+    void this.#confined?.release()
     this.#stdout.destroy()
     this.#socket.destroy()
     this.#output.push(this.#held, 'stdout')

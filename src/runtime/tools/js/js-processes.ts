@@ -1,4 +1,4 @@
-import type { JsEnd, JsProcess, JsRun } from './js-process.ts'
+import type { JsEnd, JsPlace, JsProcess, JsRun } from './js-process.ts'
 
 /** Most processes that wait for the next call. */
 const maxIdle = 16
@@ -14,12 +14,6 @@ interface Slot {
   /** The call before. */
   before: Promise<unknown>
   calls: number
-}
-
-/** Where processes start. */
-export interface JsPlace {
-  readonly cwd: string
-  readonly env: NodeJS.ProcessEnv
 }
 
 /** How a call ended, and in which process. */
@@ -88,13 +82,17 @@ export class JsProcesses {
     this.#slots.clear()
   }
 
-  async #run(slot: Slot, { cwd, env }: JsPlace, run: JsRun): Promise<JsResult> {
+  async #run(slot: Slot, place: JsPlace, run: JsRun): Promise<JsResult> {
     const { JsProcess } = await import('./js-process.ts')
     // A process that ends of itself between two calls may be found dead only when it is asked.
     for (let isSecond = false; ; isSecond = true) {
       run.signal.throwIfAborted()
       if (this.#isClosed) throw new Error('The processes of run_js were closed.')
-      const process = (slot.process ??= new JsProcess(cwd, env))
+      const process = (slot.process ??= await JsProcess.start(place))
+      if (this.#isClosed) {
+        await process.end()
+        throw new Error('The processes of run_js were closed.')
+      }
       const { isRestarted } = slot
       const end = await process.run(run).finally(() => {
         if (process.isOver) slot.process = undefined

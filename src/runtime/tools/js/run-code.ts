@@ -5,6 +5,7 @@ import { shapeOf } from '../../../rules/handles/shape-of.ts'
 import { cutText } from '../../../rules/text/cut-text.ts'
 import { cleanText } from '../../../tools/files/clean-text.ts'
 import type { HandleStore, KnownHandle, NamedValue, ToolContext, ToolOutput } from '../../../tools/port.ts'
+import { NotConfined } from '../../sandbox/port.ts'
 import { errorOutput, keptText, leftOutNote, standardMaxResultChars } from '../../../tools/tool-output.ts'
 import type { Json } from '../../../world/json.ts'
 import type { ToolSettings } from '../settings.ts'
@@ -49,15 +50,21 @@ export function runCode(
   return js.inTurn(`${context.world}\0${context.agent}`, context.signal, async (run) => {
     const folder = await stat(cwd).catch(() => undefined)
     if (folder?.isDirectory() !== true) return errorOutput(`The working folder ${cwd} does not exist.`)
-    const place = { cwd, env: settings.bareEnvironment() }
-    const result = await run(place, {
-      ...(await rewrittenCode(code)),
-      returnName: returnName !== undefined && isName.test(returnName) ? returnName : undefined,
-      timeoutMs,
-      signal: context.signal,
-      handle: (handle) => handleFor(handle, context.handles),
-    })
-    return resultText(result, returnName, context)
+    const place = { cwd, env: settings.bareEnvironment(), sandbox: settings.sandbox }
+    const rewritten = await rewrittenCode(code)
+    try {
+      const result = await run(place, {
+        ...rewritten,
+        returnName: returnName !== undefined && isName.test(returnName) ? returnName : undefined,
+        timeoutMs,
+        signal: context.signal,
+        handle: (handle) => handleFor(handle, context.handles),
+      })
+      return await resultText(result, returnName, context)
+    } catch (error) {
+      if (error instanceof NotConfined) return errorOutput(error.message)
+      throw error
+    }
   })
 }
 
@@ -73,7 +80,7 @@ export async function namedValue(
   if (!js.has(key)) return { why: 'run_js has no values of it' }
   return js.inTurn(key, signal, async (run) => {
     const code = await rewrittenCode('')
-    const place = { cwd: settings.cwd, env: settings.bareEnvironment() }
+    const place = { cwd: settings.cwd, env: settings.bareEnvironment(), sandbox: settings.sandbox }
     const { end, isRestarted } = await run(place, {
       ...code,
       returnName: name,
@@ -122,8 +129,12 @@ async function resultText(
   const printed = end.type === 'ended' ? withoutCrash(text) : text
   if (printed !== '') parts.push(printed)
   if (end.type === 'not-begun') return failed([...parts, `[the process of run_js did not run the code: ${end.note}]`])
-  if (end.type === 'ended') return failed([...parts, `[${end.note}; the values of this workspace are gone]`])
-  if (end.type === 'threw') return failed([...parts, cleanText(end.problem)])
+  const shown = end.type === 'threw' ? cleanText(end.problem) : ''
+  const stopped = await process.stopped(`${printed}\n${shown}`, end.type !== 'done')
+  const also = stopped === undefined ? [] : [stopped]
+  if (end.type === 'ended') return failed([...parts, ...also, `[${end.note}; the values of this workspace are gone]`])
+  if (end.type === 'threw') return failed([...parts, shown, ...also])
+  parts.push(...also)
   const keeper = new Keeper(process, context.handles)
   const room = standardMaxResultChars - noteChars - parts.join('\n').length
   if (end.value !== undefined) parts.push(await valueText(end.value, keeper, room, context))

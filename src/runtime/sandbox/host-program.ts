@@ -1,0 +1,141 @@
+import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { getDefaultWritePaths, SandboxManager, type SandboxRuntimeConfig } from '@anthropic-ai/sandbox-runtime'
+import { type PathLimits, pathLists } from './confined-paths.ts'
+import type { SandboxParts } from './sandbox-parts.ts'
+
+/**
+ * A process that makes sandboxes for the program which started it: the package keeps one set of domains, proxies and traces on the
+ * disk a process. What it has made is cleared away when that program ends, however it ends.
+ */
+
+/** What the process is started with. */
+export interface HostSettings extends SandboxParts {
+  readonly allowedDomains: readonly string[]
+}
+
+export type HostRequest = { readonly id: number } & (
+  | { readonly type: 'folder' }
+  | { readonly type: 'remove'; readonly folder: string }
+  /** @param run names it until it has ended */
+  | { readonly type: 'wrap'; readonly run: string; readonly command: string; readonly paths: PathLimits }
+  | { readonly type: 'denied'; readonly run: string }
+  | { readonly type: 'ended' }
+)
+
+export type HostAnswer =
+  | { readonly type: 'ready'; readonly problem?: string | undefined }
+  | { readonly type: 'done'; readonly id: number; readonly value: string }
+  | { readonly type: 'failed'; readonly id: number; readonly problem: string }
+
+const { allowedDomains, bwrap, ripgrep, socat } = JSON.parse(process.argv[2] ?? '{}') as HostSettings
+const home = mkdtempSync(join(realpathSync(tmpdir()), 'entia-sandbox-'))
+
+// Signals of the terminal are for the program: this process ends with it.
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => {})
+process.on('message', (request: HostRequest) => void answer(request))
+process.once('disconnect', () => void end())
+// The package takes what stands in the working folder for the project's.
+process.chdir(home)
+
+const shell = '/bin/sh'
+const config: SandboxRuntimeConfig = {
+  network: { allowedDomains: [...allowedDomains], deniedDomains: [], strictAllowlist: true },
+  filesystem: { denyRead: [], allowWrite: [], denyWrite: [] },
+  // It looks for files in the working folder of this process, which is empty.
+  ripgrep: { command: ripgrep, args: ['-j1'] },
+  ...(bwrap !== undefined && { bwrapPath: bwrap }),
+  ...(socat !== undefined && { socatPath: socat }),
+  allowPty: true,
+}
+
+send({ type: 'ready', ...(await begun()) })
+
+/** Makes what all sandboxes share, and tries one. */
+async function begun(): Promise<{ readonly problem?: string }> {
+  try {
+    // Without a domain the network is closed by itself: proxies would only say so.
+    if (allowedDomains.length > 0) await SandboxManager.initialize(config)
+    else SandboxManager.updateConfig(config)
+    const command = await wrapped('trial', 'true', { folders: [], writable: [], guarded: [], hidden: [] })
+    try {
+      await promisify(execFile)(shell, ['-c', `exec ${command}`], { timeout: 10_000 })
+    } finally {
+      SandboxManager.cleanupAfterCommand()
+    }
+    return {}
+  } catch (error) {
+    const { message, stderr } = error as { readonly message: string; readonly stderr?: string }
+    return { problem: stderr?.trim().split('\n')[0] || message }
+  }
+}
+
+async function wrapped(run: string, command: string, limits: PathLimits): Promise<string> {
+  const { allowRead, allowWrite, denyRead, denyWrite } = await pathLists(limits, ripgrep)
+  // Places that the package leaves writable for others.
+  const usual = getDefaultWritePaths().filter((path) => {
+    return !path.startsWith('/dev/') && existsSync(path) && !allowWrite.some((one) => `${one}/`.startsWith(`${path}/`))
+  })
+  return SandboxManager.wrapWithSandbox(
+    command,
+    shell,
+    {
+      network: { allowedDomains: [...allowedDomains], deniedDomains: [] },
+      filesystem: {
+        allowRead: [...allowRead],
+        allowWrite: [...allowWrite],
+        denyRead: [...denyRead],
+        denyWrite: [...denyWrite, ...usual],
+      },
+    },
+    undefined,
+    { commandId: run },
+  )
+}
+
+async function answer(request: HostRequest): Promise<void> {
+  const { id } = request
+  try {
+    send({ type: 'done', id, value: await valueFor(request) })
+  } catch (error) {
+    send({ type: 'failed', id, problem: (error as Error).message })
+  }
+}
+
+async function valueFor(request: HostRequest): Promise<string> {
+  switch (request.type) {
+    case 'folder':
+      return mkdtempSync(join(home, 'tmp-'))
+    case 'remove':
+      rmSync(request.folder, { recursive: true, force: true })
+      return ''
+    case 'wrap':
+      return wrapped(request.run, request.command, request.paths)
+    case 'denied': {
+      const lines = SandboxManager.getSandboxViolationStore().getViolationsForCommand(request.run)
+      return [...new Set(lines.map(({ line }) => /network-outbound (\S+)/.exec(line)?.[1] ?? ''))].join(' ').trim()
+    }
+    case 'ended':
+      SandboxManager.cleanupAfterCommand()
+      return ''
+  }
+}
+
+function send(message: HostAnswer): void {
+  // A program that has ended is known by its end.
+  if (process.connected) process.send?.(message, undefined, undefined, () => {})
+}
+
+async function end(): Promise<void> {
+  await SandboxManager.reset().catch(() => undefined)
+  process.chdir('/')
+  try {
+    // What ran in a sandbox may end a moment after the program.
+    rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
+  } finally {
+    process.exit()
+  }
+}
