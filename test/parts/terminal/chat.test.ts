@@ -61,8 +61,6 @@ describe('entia on a terminal', () => {
     const at = await place(() => ({ text: 'Well.', usage }))
     const terminal = await chat(at, [], { columns: 200, env: { PATH: '/nowhere' } })
     await terminal.until(/No sandbox: commands run with your rights\. bubblewrap and socat are not installed\. [^]*›$/)
-    terminal.type('/new\r')
-    await terminal.until(/› \/new\n[^]+›$/)
     terminal.type('Hello.\r')
     await terminal.until(/Well\.[^]*›$/)
     expect(terminal.screen.text.match(/No sandbox/g)).toHaveLength(1)
