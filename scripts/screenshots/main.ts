@@ -58,9 +58,10 @@ const script: readonly (readonly [wanted: RegExp, keys?: string])[] = [
   [/All tests pass now\.[^]*steps[^]*›\s*$/],
 ]
 
+/** Without codes, and without the status line. */
 function plain(written: string): string {
   // oxlint-disable-next-line no-control-regex
-  return written.replaceAll(/\u001b\[[\d;?]*[A-Za-z]/g, '')
+  return written.replaceAll(/\u001b\[[\d;?]*[A-Za-z]/g, '').replace(/\n\s*claude-\S+(?: · [^\n]*)?$/, '')
 }
 
 await mkdir(images, { recursive: true })

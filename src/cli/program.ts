@@ -122,7 +122,9 @@ async function chatCommand(words: readonly string[]): Promise<number> {
   if (args.help) return help(chatHelp)
   const { stdin } = process
   if (!stdin.isTTY || !stdout.isTTY) {
-    throw new UsageError('entia chat needs a terminal. Without one, give it a prompt: entia -p "What is this project?"')
+    const what = 'entia chat needs a terminal. Without one, give it a prompt: entia -p "What is this project?"'
+    const resumed = ' To go on with a chat: entia -p PROMPT --resume KEY; entia sessions list shows the keys.'
+    throw new UsageError(args.resume === undefined ? what : what + resumed)
   }
   if (isDumb)
     throw new UsageError('entia chat needs a terminal that moves its cursor; TERM is dumb. Use entia -p PROMPT.')

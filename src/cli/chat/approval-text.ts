@@ -27,6 +27,8 @@ export interface ApprovalAnswer {
   readonly approved: boolean
   readonly reason?: string
   readonly remember?: 'session' | 'command'
+  /** For all chats to come: the user's configuration allows the tool. */
+  readonly isAlways?: true
   readonly stopTurn?: true
 }
 
@@ -60,7 +62,7 @@ export function answersText({ mayRemember = false, commandStart }: AskedCall): s
   const answers = [
     'y yes, once',
     'n no (words behind it go to the agent)',
-    ...(mayRemember ? ['a this tool, for this chat'] : []),
+    ...(mayRemember ? ['a this tool, for this chat', 'always this tool, in all chats'] : []),
     ...(commandStart === undefined ? [] : [`c commands that begin ${JSON.stringify(visibleText(commandStart))}`]),
     's stop the turn',
   ]
@@ -76,6 +78,7 @@ export function approvalAnswer(
   if (typed === '') return { approved: false }
   if (/^y(es)?$/i.test(typed)) return { approved: true }
   if (/^a$/i.test(typed)) return mayRemember ? { approved: true, remember: 'session' } : undefined
+  if (/^always$/i.test(typed)) return mayRemember ? { approved: true, remember: 'session', isAlways: true } : undefined
   if (/^c$/i.test(typed)) return commandStart === undefined ? undefined : { approved: true, remember: 'command' }
   if (/^s$/i.test(typed)) return { approved: false, stopTurn: true }
   if (/^v$/i.test(typed)) return 'show-all'

@@ -32,8 +32,8 @@ const optionsHelp = `  --provider NAME     anthropic, openai, moonshot, ollama, 
                       file,git (default: all)
   --max-steps N       end a turn after N model calls
   --cwd FOLDER        work in this folder (default: this one)
-  --resume [KEY]      continue the latest chat of this folder, or the one whose
-                      key is KEY or begins so
+  --resume [KEY]      continue the chat whose key is KEY or begins so; without
+                      KEY choose one of this folder (with -p: the latest)
   --plan              begin in plan mode: the agent reads, and changes nothing
                       until you approve its plan
   --allow LIST        let these tools run without asking

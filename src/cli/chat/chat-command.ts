@@ -4,8 +4,8 @@ import { Chat } from './chat.ts'
 import type { ChatArguments } from './chat-arguments.ts'
 import { isFromOutside } from '../interruption.ts'
 import { LineHistory } from './line-history.ts'
-import { lookOf } from './look.ts'
-import { folders, removeSession } from '../../runtime/index.ts'
+import { type Look, lookOf } from './look.ts'
+import { folders, listSessions, removeSession } from '../../runtime/index.ts'
 import { openChat } from './open-chat.ts'
 
 export interface ChatPlace {
@@ -20,14 +20,17 @@ export async function chatCommand(args: ChatArguments, place: ChatPlace): Promis
   const { environment, stderr, stdin, stdout } = place
   const here = resolve(args.cwd ?? '.')
   const look = lookOf(stdout, environment)
-  const history = new LineHistory(join(folders(environment, here).data, 'history.jsonl'))
+  const places = folders(environment, here)
+  const resume = await chosenKey(args, { environment, here, look, stdin, stdout })
+  if (resume === 'none') return 0
+  const history = new LineHistory(join(places.data, 'history.jsonl'))
   let chat: Chat | undefined
   const approve: Chat['approve'] = (...asked) => chat?.approve(...asked) ?? false
   const onNotice = (notice: string): void => {
     if (chat === undefined) stderr.write(`entia: ${notice}\n`)
     else chat.notice(notice)
   }
-  const opening = { args, cwd: here, environment, approve, onNotice }
+  const opening = { args: { ...args, resume }, cwd: here, environment, approve, onNotice }
   const pages = new ChatPages(args.inspect, onNotice)
   const first = await pages.shown(await openChat(opening))
   // A stored chat works in the folder that it was begun in.
@@ -39,7 +42,12 @@ export async function chatCommand(args: ChatArguments, place: ChatPlace): Promis
     cwd,
     environment,
     isVerbose: args.verbose,
+    hasStatus: environment['TERM'] !== 'dumb',
     history: history.read(),
+    allowAlways: async (tool) => {
+      const { allowAlways } = await import('../../runtime/config/allow-always.ts')
+      return allowAlways(tool, places.config)
+    },
     remember: (line) => history.add(line),
     // The shell stops what it started together, such as npx and this program.
     ...(process.platform !== 'win32' && { suspend: () => void process.kill(0, 'SIGTSTP') }),
@@ -58,6 +66,23 @@ export async function chatCommand(args: ChatArguments, place: ChatPlace): Promis
     putBack()
     await pages.close()
   }
+}
+
+interface Choosing extends Pick<ChatPlace, 'environment' | 'stdin' | 'stdout'> {
+  readonly here: string
+  readonly look: Look
+}
+
+/** The chat to go on with; `undefined`: a new one. Of several chats of the folder the user chooses, which may be `'none'`. */
+async function chosenKey(
+  { resume }: ChatArguments,
+  { environment, here, look, stdin, stdout }: Choosing,
+): Promise<string | undefined> {
+  if (resume !== '') return resume
+  const sessions = (await listSessions({ env: environment })).filter(({ cwd }) => cwd === here)
+  if (sessions.length < 2) return sessions[0]?.key ?? 'latest'
+  const { chooseChat } = await import('./choose-chat.ts')
+  return (await chooseChat(sessions, { input: stdin, out: stdout, look })) ?? 'none'
 }
 
 type OpenedChat = Awaited<ReturnType<typeof openChat>>

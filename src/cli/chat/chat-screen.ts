@@ -27,7 +27,12 @@ export interface InputView {
 export interface LiveView {
   readonly above: readonly Line[]
   readonly input?: InputView | undefined
+  /** Rows below the line, each cut at the edge. They go first where the terminal is low. */
+  readonly below?: readonly string[] | undefined
 }
+
+/** Rows that what is below the line leaves to the line and what is above it. */
+const minRowsAbove = 4
 
 const frameMs = 33
 const standardColumns = 80
@@ -152,9 +157,12 @@ export class ChatScreen {
   }
 
   /** Cuts what does not fit: the beginning of what arrives, then what is far from the cursor. */
-  #laidOut({ above, input }: LiveView): Drawn {
+  #laidOut({ above, below = [], input }: LiveView): Drawn {
     const { columns } = this
-    const most = this.#rows - 1
+    const rowsBelow = below
+      .slice(0, Math.max(0, this.#rows - 1 - minRowsAbove))
+      .map((row) => cliTruncate(this.#shown(row), columns, { truncationCharacter: this.#shown('…') }))
+    const most = this.#rows - 1 - rowsBelow.length
     const typed =
       input && inputRows({ ...input, prompt: this.#shown(input.prompt) }, columns, most, (text) => this.#shown(text))
     const rows = above.flatMap(({ text, isWhole }) => {
@@ -165,7 +173,7 @@ export class ChatScreen {
     })
     const room = Math.max(0, most - (typed?.rows.length ?? 0))
     const shown = room === 0 ? [] : rows.slice(-room)
-    const all = [...shown, ...(typed?.rows ?? [])]
+    const all = [...shown, ...(typed?.rows ?? []), ...(typed === undefined ? [] : rowsBelow)]
     if (typed === undefined) return { rows: all, cursorRow: Math.max(0, all.length - 1), cursorColumn: 0 }
     return { rows: all, cursorRow: shown.length + typed.cursorRow, cursorColumn: typed.cursorColumn }
   }

@@ -1,3 +1,8 @@
+import { StepStopped } from '../../../components/agent/agent-tags.ts'
+import { Approval, ToolCall } from '../../../components/agent/tool-call.ts'
+import { OwnedBy, Running } from '../../../components/effects/effect.ts'
+import { callHint } from '../../runtime/chat/progress.ts'
+import { visibleText } from '../../tools/files/clean-text.ts'
 import { type ChatSession, progressLine, type ToolCallEvent } from '../../runtime/index.ts'
 import type { Asking } from '../../runtime/ask/ask.ts'
 import type { Answer } from '../../runtime/ask/answer.ts'
@@ -134,4 +139,20 @@ function usageText({ costUsd, steps, usage }: Answer, durationMs: number): strin
 
 function firstLine(text: string): string {
   return text.trim().split('\n', 1)[0] ?? ''
+}
+
+/** What was under way in a stored turn, and what becomes of it. */
+export function interruptedText({ agent, world }: ChatSession): string {
+  const owned = world.referrers(OwnedBy, agent)
+  const calls = owned.flatMap((entity) => {
+    const call = world.has(entity, Running) ? world.get(entity, ToolCall) : undefined
+    return call === undefined ? [] : [visibleText(`${call.name} ${callHint(call.name, call.arguments)}`.trim())]
+  })
+  if (world.has(agent, StepStopped)) return 'The turn was stopped: say how it goes on.'
+  const isAsking = owned.some((entity) => world.has(entity, Approval))
+  if (calls.length > 0) {
+    const again = 'What is safe to repeat runs again; of anything else the agent reads that it may have taken effect.'
+    return `The turn was interrupted during ${calls.join(', ')}. ${again}`
+  }
+  return isAsking ? 'The turn waits for your answer.' : 'The turn was interrupted, and goes on.'
 }

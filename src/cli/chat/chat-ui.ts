@@ -3,10 +3,12 @@ import { plainText } from '../../tools/files/clean-text.ts'
 import { durationText } from '../terminal/amounts.ts'
 import { type ApprovalAnswer, approvalAnswer, approvalText, answersText, type AskedCall } from './approval-text.ts'
 import { ChatScreen, type LiveView, type ScreenOutput } from './chat-screen.ts'
-import { completion } from './completion.ts'
 import { type KeyInput, type KeyName, LineEditor } from './line-editor.ts'
 import type { Look, Style } from './look.ts'
 import type { Line, MarkdownStream } from './markdown.ts'
+import { LineMenu } from './line-menu.ts'
+import type { MenuItem } from './menu.ts'
+import { type StatusFacts, statusLine } from './status-line.ts'
 
 export interface ChatUiOptions {
   readonly input: KeyInput
@@ -25,6 +27,10 @@ export interface ChatUiOptions {
   readonly onPaste?: (text: string) => string | undefined
   /** The picture in the clipboard is wanted. */
   readonly onPastePicture?: () => void
+  /** What stands below the line. Absent: nothing does. */
+  readonly status?: (() => StatusFacts) | undefined
+  /** Commands beside those of the program. */
+  readonly commands?: (() => readonly MenuItem[]) | undefined
   /** Stops the program until it is continued, where the system can. */
   readonly suspend?: (() => void) | undefined
 }
@@ -49,7 +55,6 @@ interface OpenQuestion {
 const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 const asciiSpinner = ['|', '/', '-', '\\']
 const spinMs = 100
-const maxCandidatesShown = 40
 
 /** What a person sees and types: text above, the line being typed below, which never waits for the text. */
 export class ChatUi {
@@ -65,6 +70,7 @@ export class ChatUi {
   #spin: NodeJS.Timeout | undefined
   #frame = 0
   #question: OpenQuestion | undefined
+  readonly #menu: LineMenu
   #isArmed = false
   #lastIsBlank = true
 
@@ -73,13 +79,15 @@ export class ChatUi {
     this.#screen = new ChatScreen(options.out, options.look, (columns) => this.#view(columns))
     this.#editor = new LineEditor(options.input, options.out, {
       history: options.history,
-      complete: (before) => (this.#question === undefined ? completion(before, options.cwd) : [[], before]),
-      onChange: () => this.#screen.update(),
+      onChange: (isTyped) => {
+        if (this.#question === undefined) this.#menu.changed(isTyped)
+        this.#screen.update()
+      },
       onSubmit: (text, shown) => this.#submitted(text, shown),
       onPaste: (text) => (this.#question === undefined ? options.onPaste?.(text) : undefined),
       onKey: (name) => this.#key(name),
-      onCandidates: (candidates) => this.#candidates(candidates),
     })
+    this.#menu = new LineMenu(this.#editor, { ...options, onChange: () => this.#screen.update() })
     this.#screen.draw()
   }
 
@@ -185,6 +193,7 @@ export class ChatUi {
     const no = otherwise as T
     if (signal?.aborted === true) return no
     return new Promise((resolve) => {
+      this.#menu.leave()
       // What was being typed when the question came.
       const draft = this.#editor.text
       const settle = (given: T): void => {
@@ -256,7 +265,7 @@ export class ChatUi {
     const gap = open.length > 0 || !this.#lastIsBlank ? [{ text: '' }] : []
     const apart = open.length > 0 && !this.#lastIsBlank ? [{ text: '' }] : []
     const input = { prompt: this.#prompt, text: this.#editor.text, cursor: this.#editor.cursor }
-    return { above: [...apart, ...open, ...gap, ...this.#status(columns)], input }
+    return { above: [...apart, ...open, ...gap, ...this.#status(columns)], input, below: this.#below(columns) }
   }
 
   #status(columns: number): Line[] {
@@ -276,8 +285,18 @@ export class ChatUi {
     return [...waiting, { text, isWhole: true }]
   }
 
+  /** The menu, or the status line. */
+  #below(columns: number): readonly string[] {
+    const { look, status } = this.#options
+    const offered = this.#menu.rows(columns, look)
+    if (offered !== undefined) return offered
+    const row = status === undefined ? '' : statusLine(status(), columns)
+    return row === '' ? [] : [look.paint('dim', row)]
+  }
+
   get #prompt(): string {
     const { paint } = this.#options.look
+    if (this.#menu.isSearching) return paint(['bold', 'cyan'], 'search › ')
     return this.#question === undefined ? paint('bold', '› ') : paint(['bold', 'yellow'], '? ')
   }
 
@@ -285,8 +304,9 @@ export class ChatUi {
     this.#isArmed = false
     const question = this.#question
     if (question === undefined) {
-      if (text.trim() !== '') this.#options.onSubmit(text, shown)
-      return
+      if (text.trim() === '') return
+      this.#menu.remember(text)
+      return this.#options.onSubmit(text, shown)
     }
     question.take(text)
   }
@@ -299,19 +319,25 @@ export class ChatUi {
   }
 
   #key(name: KeyName): boolean {
+    if (this.#question === undefined && this.#menu.key(name)) return true
     if (name === 'ctrl-z') this.#suspend()
     else if (name === 'ctrl-d') this.#options.onQuit()
     else if (name === 'ctrl-v') this.#pastePicture()
     else if (name === 'escape' && this.#question !== undefined) this.#question.leave()
     else if (name === 'escape') this.#options.onEscape()
-    else if (this.isWorking) this.#options.onInterrupt()
+    else if (name === 'ctrl-c') this.#interrupted()
+    else return false
+    return true
+  }
+
+  #interrupted(): void {
+    if (this.isWorking) this.#options.onInterrupt()
     else if (this.#editor.text !== '') this.#editor.set('')
     else if (this.#isArmed) this.#options.onInterrupt()
     else {
       this.#isArmed = true
       this.say('Press Ctrl-C again to leave.', 'dim')
     }
-    return true
   }
 
   #pastePicture(): void {
@@ -329,17 +355,12 @@ export class ChatUi {
       this.#screen.resume()
     })
   }
-
-  #candidates(candidates: readonly string[]): void {
-    const shown = candidates.slice(0, maxCandidatesShown).map((candidate) => candidate.trim())
-    const left = candidates.length - shown.length
-    this.say(shown.join('  ') + (left > 0 ? `  … ${left} more` : ''), 'dim')
-  }
 }
 
-function answerText({ approved, reason, remember, stopTurn }: ApprovalAnswer): string {
+function answerText({ approved, isAlways, reason, remember, stopTurn }: ApprovalAnswer): string {
   if (stopTurn === true) return '  no, and the turn stops'
   if (!approved) return reason === undefined ? '  no' : `  no: ${reason}`
+  if (isAlways === true) return '  yes, and this tool in all chats'
   return remember === undefined
     ? '  yes'
     : remember === 'command'

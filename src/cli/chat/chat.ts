@@ -1,23 +1,20 @@
-import { StepStopped } from '../../../components/agent/agent-tags.ts'
 import { Rewound } from '../../../components/agent/rewound.ts'
 import { Conversation } from '../../../components/agent/conversation.ts'
-import { Approval, ToolCall } from '../../../components/agent/tool-call.ts'
 import { LastTurn } from '../../../components/agent/turn.ts'
-import { OwnedBy, Running } from '../../../components/effects/effect.ts'
 import { EntiaError, lastText, textOf, type UserMessage } from '../../index.ts'
 import type { ApprovalAnswer, ApproveCall, ChatSession, RewindOptions, RewindPlan } from '../../runtime/index.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import { partsSoFar } from '../../runtime/ask/turn-parts.ts'
 import { tellMissingSandbox } from '../../runtime/sandbox/open-sandbox.ts'
-import { callHint } from '../../runtime/chat/progress.ts'
-import { visibleText } from '../../tools/files/clean-text.ts'
 import { rewindAnswer, rewindAnswers, rewindCount, rewindQuestion, rewoundText } from './rewind-text.ts'
-import { showCall, showTurn } from './chat-turn.ts'
+import { ChatStatus } from './chat-status.ts'
+import { interruptedText, showCall, showTurn } from './chat-turn.ts'
 import { ChatUi, type ChatUiOptions } from './chat-ui.ts'
 import { clipboardPicture } from './clipboard-picture.ts'
+import { PersonCommands } from './person-command.ts'
 import { Pictures } from './pictures.ts'
 import { slashAction } from './slash-actions.ts'
-import { serverPromptText } from './server-prompt.ts'
+import { serverPromptItems, serverPromptText } from './server-prompt.ts'
 import { typedLine } from './slash-commands.ts'
 import { saidText, userMessage } from './user-message.ts'
 
@@ -40,8 +37,12 @@ export interface ChatOptions extends Pick<
   readonly sessions: ChatSessions
   /** Where the programs that read the clipboard are looked up. */
   readonly environment: NodeJS.ProcessEnv
+  /** Shows a status line. */
+  readonly hasStatus: boolean
   /** Shows what the model thinks. */
   readonly isVerbose: boolean
+  /** Writes into the configuration that a tool is not asked about any more; gives the path of the file. */
+  readonly allowAlways: (tool: string) => Promise<string>
   /** Keeps a typed message for the history of later chats. */
   readonly remember: (line: string) => void
 }
@@ -62,6 +63,8 @@ export class Chat {
   readonly #options: ChatOptions
   readonly #ui: ChatUi
   readonly #pictures: Pictures
+  readonly #status: ChatStatus
+  readonly #commands: PersonCommands
   #session: ChatSession
   /** Resolves with the exit code. */
   readonly #left = Promise.withResolvers<number>()
@@ -83,6 +86,7 @@ export class Chat {
     this.#options = options
     this.#session = options.sessions.first
     this.#pictures = new Pictures(options.cwd, (text) => this.#ui.say(text, 'yellow'))
+    this.#status = new ChatStatus(options.cwd)
     this.#ui = new ChatUi({
       ...options,
       onSubmit: (line, shown) => this.#take(line, shown),
@@ -90,8 +94,11 @@ export class Chat {
       onInterrupt: () => this.#interrupt(),
       onQuit: () => void this.leave(0),
       onPaste: (text) => this.#pictures.pasted(text),
+      status: options.hasStatus ? () => this.#status.of(this.#session) : undefined,
+      commands: () => serverPromptItems(this.#session),
       onPastePicture: () => void this.#guarded(() => this.#pastePicture()),
     })
+    this.#commands = new PersonCommands(this.#ui)
   }
 
   /** Puts a call to the user. Pass it to the chat sessions. */
@@ -99,10 +106,18 @@ export class Chat {
     const asked = this.#questions.then(async (): Promise<ApprovalAnswer> => {
       await this.#caughtUp
       if (signal.aborted) return { approved: false }
-      return this.#ui.ask({ ...call, reason: decision.reason }, signal)
+      const { isAlways, ...answer } = await this.#ui.ask({ ...call, reason: decision.reason }, signal)
+      if (isAlways === true) await this.#allowAlways(call.tool)
+      return answer
     })
     this.#questions = asked.catch(() => undefined)
     return asked
+  }
+
+  /** The answer holds for this chat, whether or not it can be written. */
+  async #allowAlways(tool: string): Promise<void> {
+    const written = (path: string): string => `  ${tool}: allow, written into ${path}`
+    this.#ui.say(await this.#options.allowAlways(tool).then(written, thrownMessage), 'dim')
   }
 
   /** Runs until the user leaves; returns the exit code. */
@@ -117,6 +132,7 @@ export class Chat {
   async leave(exitCode: number, keepTurn = false): Promise<void> {
     if (this.#isLeaving) return
     this.#isLeaving = true
+    this.#commands.stop()
     if (this.#session.isBusy) this.#ui.say('Stopping…', 'dim')
     try {
       await this.#endSession(keepTurn)
@@ -190,9 +206,11 @@ export class Chat {
     const prompt = serverPromptText(line, this.#session)
     if (prompt !== undefined) return this.#sayPrompt(prompt, shown)
     const typed = typedLine(line)
-    if (typed.kind === 'message') return this.#say(typed.text, shown)
+    if (typed.kind === 'message') return this.#say(typed.text, shown.startsWith('!!') ? shown.slice(1) : shown)
     this.#ui.gap()
     this.#ui.say(`› ${line}`, 'bold')
+    // What is typed next need not wait for it.
+    if (typed.kind === 'shell') return void this.#guarded(() => this.#commands.run(typed.command, this.#session))
     if (typed.kind === 'unknown') return this.#ui.say(typed.advice, 'yellow')
     if (typed.name === 'quit') return this.leave(0)
     if (typed.name === 'new') return this.#startAnew()
@@ -212,7 +230,8 @@ export class Chat {
   /** @param shown the text as it was typed, without what was pasted */
   async #say(text: string, shown: string): Promise<void> {
     const session = this.#session
-    const { message, notes } = await userMessage(text, this.#options.cwd, shown, this.#pictures.of(text))
+    const more = [...this.#pictures.of(text), ...this.#commands.take()]
+    const { message, notes } = await userMessage(text, this.#options.cwd, shown, more)
     for (const note of notes) this.#ui.say(note, 'yellow')
     if (session.isBusy && !session.isStopped) {
       // It joins the open turn at its next step.
@@ -314,6 +333,7 @@ export class Chat {
   /** Stops the step; twice, it goes back to the last message. */
   #escape(): void {
     const nowMs = performance.now()
+    if (this.#commands.isRunning) return this.#commands.stop()
     const isTwice = nowMs - this.#lastEscapeMs < escapeTwiceMs
     this.#lastEscapeMs = nowMs
     if (isTwice && this.#ui.isEmpty) this.#goBack()
@@ -321,6 +341,7 @@ export class Chat {
   }
 
   #interrupt(): void {
+    if (this.#commands.isRunning) return this.#commands.stop()
     if (this.#isCancelling || this.#isLeaving) this.#abandon()
     else if (this.#session.isBusy) void this.#cancel()
     else void this.leave(0)
@@ -378,20 +399,4 @@ export class Chat {
         this.#ui.say(error.message.replace(/^rewind: /, ''), 'red')
     }
   }
-}
-
-/** What was under way in a stored turn, and what becomes of it. */
-function interruptedText({ agent, world }: ChatSession): string {
-  const owned = world.referrers(OwnedBy, agent)
-  const calls = owned.flatMap((entity) => {
-    const call = world.has(entity, Running) ? world.get(entity, ToolCall) : undefined
-    return call === undefined ? [] : [visibleText(`${call.name} ${callHint(call.name, call.arguments)}`.trim())]
-  })
-  if (world.has(agent, StepStopped)) return 'The turn was stopped: say how it goes on.'
-  const isAsking = owned.some((entity) => world.has(entity, Approval))
-  if (calls.length > 0) {
-    const again = 'What is safe to repeat runs again; of anything else the agent reads that it may have taken effect.'
-    return `The turn was interrupted during ${calls.join(', ')}. ${again}`
-  }
-  return isAsking ? 'The turn waits for your answer.' : 'The turn was interrupted, and goes on.'
 }

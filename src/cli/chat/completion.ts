@@ -1,30 +1,27 @@
-import { readdirSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
-import { slashNames } from './slash-commands.ts'
+import type { MenuItem } from './menu.ts'
+import { slashItems } from './slash-commands.ts'
 
-const maxCandidates = 200
-
-/** What Tab offers for a line up to the cursor: slash commands at its beginning, files behind an `@`. */
-export function completion(before: string, cwd: string): readonly [candidates: readonly string[], replaced: string] {
-  if (/^\/[\w-]*$/.test(before))
-    return [slashNames.filter((name) => name.startsWith(before)).map((name) => `${name} `), before]
-  const [, mention] = /(?:^|\s)(@\S*)$/.exec(before) ?? []
-  return mention === undefined ? [[], before] : [fileMentions(mention, cwd), mention]
+/** What may be put in place of the end of a text up to the cursor. */
+export interface Completion {
+  readonly items: readonly MenuItem[]
+  /** The end that an item takes the place of. */
+  readonly replaced: string
 }
 
-function fileMentions(mention: string, cwd: string): string[] {
-  const typed = mention.slice(1)
-  const folder = typed.endsWith('/') || typed === '' ? typed : dirname(typed) === '.' ? '' : `${dirname(typed)}/`
-  const begin = typed.endsWith('/') || typed === '' ? '' : basename(typed)
-  try {
-    const entries = readdirSync(join(cwd, folder), { withFileTypes: true })
-    return entries
-      .filter(({ name }) => name.startsWith(begin) && (begin.startsWith('.') || !name.startsWith('.')))
-      .filter(({ name }) => !/\s/.test(name))
-      .map((entry) => `@${folder}${entry.name}${entry.isDirectory() ? '/' : ' '}`)
-      .toSorted()
-      .slice(0, maxCandidates)
-  } catch {
-    return []
+export const maxCandidates = 200
+
+/** What is offered for a text up to the cursor: slash commands at its beginning, files behind an `@`. */
+export function completion(
+  before: string,
+  files: (typed: string) => readonly string[],
+  more: readonly MenuItem[] = [],
+): Completion {
+  if (/^\/[\w:-]*$/.test(before)) {
+    const wanted = before.toLowerCase()
+    const items = [...slashItems, ...more].filter(({ value }) => value.startsWith(wanted))
+    return { items, replaced: before }
   }
+  const [, mention] = /(?:^|\s)(@\S*)$/.exec(before) ?? []
+  if (mention === undefined) return { items: [], replaced: '' }
+  return { items: files(mention.slice(1)).map((path) => ({ value: `@${path}` })), replaced: mention }
 }

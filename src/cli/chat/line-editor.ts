@@ -10,22 +10,21 @@ export interface KeyInput extends NodeJS.ReadableStream {
 }
 
 /** Keys that mean something beside the line. */
-export type KeyName = 'escape' | 'ctrl-c' | 'ctrl-d' | 'ctrl-v' | 'ctrl-z'
+export type KeyName = 'escape' | 'up' | 'down' | 'tab' | 'return' | `ctrl-${'c' | 'd' | 'r' | 'v' | 'z'}`
+
+/** Keys that the editor itself has nothing to do with. */
+const keysOfOthers: ReadonlySet<KeyName> = new Set(['escape', 'tab', 'ctrl-c', 'ctrl-r', 'ctrl-v', 'ctrl-z'])
 
 export interface LineEditorOptions {
   readonly history: readonly string[]
-  /** What Tab may put in place of a part of the line before the cursor. */
-  readonly complete: (before: string) => readonly [candidates: readonly string[], replaced: string]
-  /** The line, or the cursor in it, has changed. */
-  readonly onChange: () => void
+  /** The line, or the cursor in it, has changed. @param isTyped by a text, or by deleting one */
+  readonly onChange: (isTyped: boolean) => void
   /** `shown`: the text with long pasted blocks as a note each. */
   readonly onSubmit: (text: string, shown: string) => void
   /** Sees each key first; `true`: it has taken the key. */
   readonly onKey: (name: KeyName) => boolean
   /** What stands for a pasted text; `undefined`: itself. */
   readonly onPaste?: ((text: string) => string | undefined) | undefined
-  /** Several candidates for Tab. */
-  readonly onCandidates: (candidates: readonly string[]) => void
 }
 
 /**
@@ -79,7 +78,6 @@ export class LineEditor {
       history: options.history.map(inOneLine),
       historySize: maxHistory,
       removeHistoryDuplicates: true,
-      completer: (line: string) => this.#complete(line),
     })
     this.#lines.on('line', (line) => options.onSubmit(this.#withPastes(inLines(line)), inLines(line)))
     input.on('data', this.#read)
@@ -120,12 +118,19 @@ export class LineEditor {
     this.#lines.write(null, { ctrl: true, name: 'e' })
     this.#lines.write(null, { ctrl: true, name: 'u' })
     this.insert(text)
-    this.#options.onChange()
+    this.#options.onChange(false)
   }
 
   /** Replaces the line by a message to be edited. */
   propose(text: string): void {
     this.set(this.#noted(text))
+  }
+
+  /** Puts a text in the place of as many characters before the cursor. */
+  replaceBefore(count: number, text: string): void {
+    const { cursor, line } = this.#lines
+    const start = line.slice(0, cursor - count) + inOneLine(text)
+    Object.assign(this.#lines, { line: start + line.slice(cursor), cursor: start.length })
   }
 
   /** Writes a text where the cursor is. */
@@ -146,7 +151,9 @@ export class LineEditor {
     if (input.kind === 'paste') this.insert(this.#options.onPaste?.(input.text) ?? this.#noted(input.text))
     else if (input.kind === 'text') this.insert(this.#noted(input.text))
     else this.#press(input.key)
-    this.#options.onChange()
+    this.#options.onChange(
+      input.kind === 'text' || (input.kind === 'key' && /^(?:backspace|delete)$/.test(input.key.name ?? '')),
+    )
   }
 
   /** A long text as a note that stands for it. */
@@ -164,7 +171,7 @@ export class LineEditor {
   #press(key: TypedKey): void {
     const name = nameOf(key)
     if (name !== undefined && (name !== 'ctrl-d' || this.#lines.line === '') && this.#options.onKey(name)) return
-    if (name !== undefined && name !== 'ctrl-d') return
+    if (name !== undefined && keysOfOthers.has(name)) return
     const isEnter = key.name === 'return'
     const isModified = key.meta === true || key.shift === true || key.ctrl === true
     if (key.name === 'enter' || (isEnter && isModified)) this.insert('\n')
@@ -211,18 +218,13 @@ export class LineEditor {
     while (!isThere()) this.#lines.write(null, { name })
     return true
   }
-
-  #complete(line: string): [string[], string] {
-    const [candidates, replaced] = this.#options.complete(inLines(line))
-    if (candidates.length > 1) this.#options.onCandidates(candidates)
-    return [[...candidates], replaced]
-  }
 }
 
-function nameOf({ name, ctrl = false, meta = false }: TypedKey): KeyName | undefined {
-  if (name === 'escape' && !ctrl) return 'escape'
-  if (!ctrl || meta) return undefined
-  return name === 'c' || name === 'd' || name === 'v' || name === 'z' ? `ctrl-${name}` : undefined
+function nameOf({ name = '', ctrl = false, meta = false, shift = false }: TypedKey): KeyName | undefined {
+  if (ctrl && !meta && /^[cdrvz]$/.test(name)) return `ctrl-${name as 'c'}`
+  if (name === 'escape' && !ctrl) return name
+  const isOwn = name === 'up' || name === 'down' || name === 'tab' || name === 'return'
+  return isOwn && !ctrl && !meta && !shift ? name : undefined
 }
 
 function inOneLine(text: string): string {

@@ -1,6 +1,7 @@
-import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { appendFileSync, chmodSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { makeFolder } from '../../stores/files.ts'
+import { hasSecret } from './secret-texts.ts'
 
 /** Longer texts were pasted, and are not kept. */
 const maxLineChars = 10_000
@@ -9,7 +10,13 @@ const maxLines = 1_000
 /** Lines after which the file is written anew with the newest. */
 const maxStoredLines = 5_000
 
-/** What the user typed in earlier chats, in a file with a JSON text a line. A file that cannot be used is no error. */
+/** For its owner alone. */
+const fileMode = 0o600
+
+/**
+ * What the user typed in earlier chats, in a file with a JSON text a line, which only its owner can read. Lines that seem to have
+ * a secret in them are not kept. A file that cannot be used is no error.
+ */
 export class LineHistory {
   readonly #path: string
   #canWrite = true
@@ -20,16 +27,26 @@ export class LineHistory {
 
   /** Newest first. */
   read(): readonly string[] {
+    this.#tighten()
     const lines = this.#stored()
     if (lines.length > maxStoredLines) this.#write(lines.slice(-maxLines))
     return [...new Set(lines.slice(-maxLines).toReversed())]
   }
 
   add(line: string): void {
-    if (line.length > maxLineChars) return
+    if (line.length > maxLineChars || hasSecret(line)) return
     this.#try(() => {
       makeFolder(dirname(this.#path))
-      appendFileSync(this.#path, `${JSON.stringify(line)}\n`, { mode: 0o600 })
+      appendFileSync(this.#path, `${JSON.stringify(line)}\n`, { mode: fileMode })
+    })
+  }
+
+  /** A copy, or another program, may have left it readable to others. */
+  #tighten(): void {
+    if (process.platform === 'win32') return
+    this.#try(() => {
+      const stats = statSync(this.#path, { throwIfNoEntry: false })
+      if (stats?.isFile() === true && (stats.mode & 0o077) !== 0) chmodSync(this.#path, fileMode)
     })
   }
 
@@ -44,7 +61,7 @@ export class LineHistory {
   #write(lines: readonly string[]): void {
     this.#try(() => {
       const beside = `${this.#path}.${process.pid}`
-      writeFileSync(beside, lines.map((line) => `${JSON.stringify(line)}\n`).join(''), { mode: 0o600 })
+      writeFileSync(beside, lines.map((line) => `${JSON.stringify(line)}\n`).join(''), { mode: fileMode })
       renameSync(beside, this.#path)
     })
   }

@@ -1,5 +1,6 @@
 import { serverPrompts } from '../../runtime/mcp/session-feed.ts'
 import type { ChatSession } from '../../runtime/index.ts'
+import type { MenuItem } from './menu.ts'
 
 /**
  * The text of the MCP server's prompt that a line names, such as `/github:review 12`. Gives `undefined` for a line that names none.
@@ -17,6 +18,13 @@ export function serverPromptText(line: string, session: ChatSession): Promise<st
       .split(/\s+/)
       .filter((word) => word !== ''),
   )
+}
+
+/** Prompts to choose from. */
+export function serverPromptItems(session: ChatSession): readonly MenuItem[] {
+  return serverPrompts(session).map(({ arguments: wanted, command, description }) => {
+    return { value: `/${command}`, help: description.replaceAll('\n', ' '), isWhole: wanted.length === 0 }
+  })
 }
 
 /** One line a prompt. */

@@ -1,4 +1,5 @@
 import { didYouMean } from '../../world/near-names.ts'
+import type { MenuItem } from './menu.ts'
 
 export interface SlashCommand {
   readonly usage: string
@@ -35,6 +36,8 @@ export type SlashName = keyof typeof slashCommands
 export type TypedLine =
   | { readonly kind: 'message'; readonly text: string }
   | { readonly kind: 'command'; readonly name: SlashName; readonly rest: string }
+  /** A command of the user's, for the shell. */
+  | { readonly kind: 'shell'; readonly command: string }
   /** Not sent to the model. */
   | { readonly kind: 'unknown'; readonly advice: string }
 
@@ -44,9 +47,14 @@ const names = new Map<string, SlashName>(
   ),
 )
 
-/** `/name rest` is a command, `//text` says `/text`; a path such as `/etc/hosts` is a message. */
+/**
+ * `/name rest` is a command, `//text` says `/text`; a path such as `/etc/hosts` is a message. `!command` runs it, `!!text` says
+ * `!text`.
+ */
 export function typedLine(line: string): TypedLine {
   if (line.startsWith('//')) return { kind: 'message', text: line.slice(1) }
+  if (line.startsWith('!!')) return { kind: 'message', text: line.slice(1) }
+  if (/^!\s*\S/.test(line)) return { kind: 'shell', command: line.slice(1).trim() }
   const [, name, rest = ''] = /^\/([A-Za-z][\w-]*)(?:\s+(.*))?$/s.exec(line.trim()) ?? []
   if (name === undefined) return { kind: 'message', text: line }
   const known = names.get(name.toLowerCase())
@@ -68,5 +76,10 @@ export function slashHelp(): readonly string[] {
   })
 }
 
-/** Names for Tab. */
-export const slashNames: readonly string[] = [...names.keys()].map((name) => `/${name}`)
+/** Commands to choose from, each once: an alias stands beside its name. */
+export const slashItems: readonly MenuItem[] = Object.entries<SlashCommand>(slashCommands).flatMap(
+  ([name, { aliases = [], help, usage }]) => [
+    { value: `/${name}`, label: usage, help, isWhole: usage === `/${name}` },
+    ...aliases.map((alias) => ({ value: `/${alias}`, help, isWhole: true })),
+  ],
+)

@@ -15,19 +15,19 @@ type Block = UserMessage['content'][number]
  * A text with the files that it names by `@path`: text as text, pictures as pictures. `notes`: what was left out.
  *
  * @param typed where names of files are looked for: what was pasted names none. @default all of the text
- * @param pictures that were pasted
+ * @param more pictures that were pasted, and what else goes along
  */
 export async function userMessage(
   text: string,
   cwd: string,
   typed: string = text,
-  pictures: readonly Block[] = [],
+  more: readonly Block[] = [],
 ): Promise<{ readonly message: UserMessage; readonly notes: readonly string[] }> {
   const mentioned = new Set(Array.from(typed.matchAll(/(?:^|\s)@(\S+)/g), ([, path = '']) => path))
   const found = await Promise.all(Array.from(mentioned, (path) => fileBlock(path, cwd)))
   const blocks = found.filter((block) => typeof block === 'object')
   const notes = found.filter((block) => typeof block === 'string')
-  return { message: { role: 'user', content: [{ type: 'text', text }, ...blocks, ...pictures] }, notes }
+  return { message: { role: 'user', content: [{ type: 'text', text }, ...blocks, ...more] }, notes }
 }
 
 /** The text of such a message as it was typed, without the files that were added to it. */

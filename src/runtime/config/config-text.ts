@@ -1,4 +1,13 @@
-import { createScanner, getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
+import {
+  applyEdits,
+  createScanner,
+  getNodeValue,
+  modify,
+  type Node,
+  type ParseError,
+  parseTree,
+  printParseErrorCode,
+} from 'jsonc-parser'
 import { valuePath } from '../../rules/text/schema-issues.ts'
 import { cutText } from '../../rules/text/cut-text.ts'
 
@@ -51,6 +60,14 @@ export function readConfigText(text: string): ConfigText {
     else places.set(name, place)
   })
   return { value: getNodeValue(root) as unknown, places, problems }
+}
+
+/** The text with another value at a path; comments, order, indents and line ends stay. */
+export function withConfigValue(text: string, path: readonly string[], value: unknown): string {
+  const [, indent = '  '] = /\n([ \t]+)\S/.exec(text) ?? []
+  const eol = text.includes('\r\n') ? '\r\n' : '\n'
+  const formattingOptions = { insertSpaces: !indent.startsWith('\t'), tabSize: indent.length, eol }
+  return applyEdits(text, modify(text, [...path], value, { formattingOptions }))
 }
 
 function unreadable(problem: TextProblem): ConfigText {

@@ -1,4 +1,6 @@
+import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
+import { tempFolder } from '../../tools/temp-folder.ts'
 import { TypedChat, plainLook } from './typed-chat.ts'
 
 const call = { tool: 'bash', arguments: { command: 'npm test' }, reason: 'configured: bash', mayRemember: true }
@@ -108,14 +110,14 @@ describe('the line of a chat', () => {
     expect(await chat.screen.until('› lon!g line\n  end?')).toBe(true)
   })
 
-  it('completes slash commands and files', async () => {
+  it('completes slash commands and files with Tab', async () => {
     const chat = new TypedChat()
     chat.type('/perm\t')
-    await chat.screen.until('› /permissions')
+    await chat.screen.until(/^› \/permissions$/m)
     chat.type('\u0015look at @tsconfig.b\t')
-    await chat.screen.until('› look at @tsconfig.build.json')
-    chat.type('\u0015@tsconfig\t')
-    expect(await chat.screen.until('@tsconfig.build.json  @tsconfig.json')).toBe(true)
+    await chat.screen.until(/^› look at @tsconfig.build.json$/m)
+    chat.type('\u0015@tsconfig')
+    expect(await chat.screen.until(/› @tsconfig\n› @tsconfig\.build\.json\n {2}@tsconfig\.json\n/)).toBe(true)
   })
 
   it('is longer than the terminal is wide, with the cursor where it is typed', async () => {
@@ -132,6 +134,129 @@ describe('the line of a chat', () => {
     const chat = new TypedChat()
     chat.type('\u001b[200~a\u001b[31mb\u0007\u001b[201~')
     expect(await chat.screen.until('› a·[31mb·')).toBe(true)
+  })
+})
+
+describe('the menu below the line', () => {
+  it('shows commands with what they do, fewer as more is typed, and none that does not fit', async () => {
+    const chat = new TypedChat({ columns: 80 })
+    chat.type('/')
+    await chat.screen.until(/› \/\n› \/agents +show the agent and its subagents\n {2}\/context .*\n(?:.*\n)*.* more$/)
+    chat.type('p')
+    await chat.screen.until(/› \/p\n› \/permissions .*\n {2}\/plan +switch plan mode on or off$/)
+    chat.type('x')
+    await chat.screen.until(/› \/px$/)
+    chat.type('\u007f')
+    expect(await chat.screen.until(/› \/p\n› \/permissions/)).toBe(true)
+  })
+
+  it('marks with the arrow keys; Tab puts the marked one into the line, Enter sends a command that takes nothing', async () => {
+    const chat = new TypedChat()
+    chat.type('/p\u001b[B')
+    await chat.screen.until(/\n› \/plan /)
+    chat.type('\t')
+    await chat.screen.until(/^› \/plan$/m)
+    chat.type('\u0015/p\u001b[A\r')
+    await vi.waitUntil(() => chat.submitted.length > 0)
+    chat.type('/mod\r')
+    await chat.screen.until(/^› \/model$/m)
+    chat.type('\r')
+    await vi.waitUntil(() => chat.submitted.length > 1)
+    expect(chat.submitted).toEqual(['/plan', '/model '])
+  })
+
+  it('is closed by Escape, which does nothing else, until something else is typed', async () => {
+    const chat = new TypedChat()
+    chat.type('/st')
+    await chat.screen.until('› /stats')
+    chat.type('\u001b')
+    await chat.screen.until(/› \/st$/)
+    chat.type('a\r')
+    await vi.waitUntil(() => chat.submitted.length > 0)
+    expect(chat.keys).toEqual([])
+    expect(chat.submitted).toEqual(['/sta'])
+  })
+
+  it('leaves a text that is written out as it is', async () => {
+    const cwd = await tempFolder({ 'notes.md': '', 'notes.md.old': '', 'src/a.ts': '' })
+    const chat = new TypedChat({ cwd })
+    const texts = ['Read @notes.md', 'Look into @src', '/q', 'to ada@src']
+    for (const text of texts) {
+      chat.type(`${text}\r`)
+      await vi.waitUntil(() => chat.submitted.includes(text))
+    }
+    expect(chat.submitted).toEqual(texts)
+  })
+
+  it('offers files of the project without ignored ones, by any part of their path', async () => {
+    const files = {
+      '.gitignore': 'dist/\n*.log\n',
+      'src/chat/line.ts': '',
+      'line.log': '',
+      'dist/line.js': '',
+      'deep/outline.md': '',
+    }
+    const root = await tempFolder({ ...files, '.git/HEAD': 'ref: refs/heads/main\n' })
+    const chat = new TypedChat({ cwd: root })
+    chat.type('Read @line')
+    await chat.screen.until(/› Read @line\n› @src\/chat\/line\.ts\n {2}@deep\/outline\.md$/)
+    chat.type('\u001b[B\r')
+    await chat.screen.until(/^› Read @deep\/outline\.md$/m)
+    chat.type('and @sr\t')
+    await chat.screen.until(/@src\/\n› @src\/chat\/\n {2}@src\/chat\/line\.ts$/)
+    chat.type('\r')
+    await chat.screen.until(/@src\/chat\/\n› @src\/chat\/line\.ts$/)
+    chat.type('\t\r')
+    await vi.waitUntil(() => chat.submitted.length > 0)
+    expect(chat.submitted).toEqual(['Read @deep/outline.md and @src/chat/line.ts '])
+    const below = new TypedChat({ cwd: join(root, 'src') })
+    below.type('@')
+    expect(await below.screen.until(/› @\n› @chat\/$/)).toBe(true)
+  })
+
+  it('is not there while something is asked', async () => {
+    const chat = new TypedChat()
+    void chat.ui.ask(call, new AbortController().signal)
+    await chat.screen.until(/\?$/)
+    chat.type('/')
+    await chat.screen.until(/\? \/$/)
+    chat.type('\t\u0012')
+    expect(await chat.screen.until(/\? \/$/)).toBe(true)
+  })
+})
+
+describe('Ctrl-R', () => {
+  const history = ['fix the parser\nand its test', 'run the tests', 'Read the Docs']
+
+  it('finds what was typed in this chat and earlier ones, the newest first', async () => {
+    const chat = new TypedChat({ history })
+    chat.type('draft of test')
+    chat.type('\r')
+    await vi.waitUntil(() => chat.submitted.length === 1)
+    chat.type('half')
+    chat.type('\u0012')
+    await chat.screen.until(
+      /search ›\n› draft of test\n {2}fix the parser ⏎ and its test\n {2}run the tests\n {2}Read the Docs$/,
+    )
+    chat.type('THE ')
+    await chat.screen.until(/search › THE\n› fix the parser/)
+    chat.type('\u0012\u001b[B\r')
+    await chat.screen.until(/^› Read the Docs$/m)
+    chat.type('\r')
+    await vi.waitUntil(() => chat.submitted.length === 2)
+    expect(chat.submitted).toEqual(['draft of test', 'Read the Docs'])
+  })
+
+  it.for<[name: string, key: string]>([
+    ['Escape', '\u001b'],
+    ['Ctrl-C', '\u0003'],
+  ])('gives back what was being typed with %s', async ([, key]) => {
+    const chat = new TypedChat({ history })
+    chat.type('half\u0012nothing of it')
+    await chat.screen.until(/search › nothing of it\n {2}nothing that was typed has this in it$/)
+    chat.type(key)
+    await chat.screen.until(/^› half$/m)
+    expect(chat.keys).toEqual([])
   })
 })
 
@@ -249,7 +374,13 @@ describe('a question about a call', () => {
     await chat.screen.until('Enter: no\n?')
     const rows = ['y yes, once', 'n no (words behind it go to the agent)', 'a this tool, for this chat']
     expect(chat.screen.text).toContain(
-      [...rows, 'c commands that begin "npm test"', 's stop the turn · Enter: no', '?'].join('\n'),
+      [
+        ...rows,
+        'always this tool, in all chats',
+        'c commands that begin "npm test"',
+        's stop the turn · Enter: no',
+        '?',
+      ].join('\n'),
     )
     chat.type('\r')
     await answer
@@ -257,6 +388,7 @@ describe('a question about a call', () => {
 
   it.for<[string, object]>([
     ['y', { approved: true }],
+    ['always', { approved: true, remember: 'session', isAlways: true }],
     ['a', { approved: true, remember: 'session' }],
     ['c', { approved: true, remember: 'command' }],
     ['s', { approved: false, stopTurn: true }],

@@ -1,4 +1,4 @@
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { LineHistory } from '../../../src/cli/chat/line-history.ts'
@@ -11,6 +11,34 @@ describe('the history of typed lines', () => {
     for (const line of ['one', 'two\nlines', 'one']) history.add(line)
     expect(new LineHistory(path).read()).toEqual(['one', 'two\nlines'])
     expect((await stat(path)).mode & 0o777).toBe(0o600)
+  })
+
+  it('is closed to others where it was open to them', async () => {
+    const folder = await tempFolder({ 'history.jsonl': '"one"\n' })
+    const path = join(folder, 'history.jsonl')
+    await chmod(path, 0o644)
+    expect(new LineHistory(path).read()).toEqual(['one'])
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
+  })
+
+  it.for([
+    `use sk-ant-api03-${'x'.repeat(40)} for it`,
+    `export OPENAI_API_KEY=sk-proj-${'x1'.repeat(20)}`,
+    `!curl -H "Authorization: Basic ${'eHg6'.repeat(4)}" https://example.com`,
+    `git clone https://ada:${'p'.repeat(9)}@example.com/x.git`,
+    `the token is ghp_${'a1'.repeat(18)}`,
+    `AKIA${'ABCD'.repeat(4)}`,
+    `log in with eyJ${'a'.repeat(12)}.eyJ${'b'.repeat(12)}.${'c'.repeat(12)}`,
+    'db_password: hunter22',
+    'my password is hunter22',
+    '-----BEGIN OPENSSH PRIVATE KEY-----\nabc',
+    'mysql --password hunter22',
+  ])('keeps no secret: %s', async (line) => {
+    const path = join(await tempFolder(), 'history.jsonl')
+    const history = new LineHistory(path)
+    for (const each of ['one', line, 'explain how the password is hashed, and task-list-of-the-week']) history.add(each)
+    expect(history.read().at(-1)).toBe('one')
+    expect(history.read()).not.toContain(line)
   })
 
   it('leaves out what is torn or is no text', async () => {

@@ -5,6 +5,8 @@ export class ScreenReader {
   readonly #terminal: InstanceType<typeof xterm.Terminal>
   /** What the terminal answers by itself, such as the place of its cursor. */
   onAnswer: (data: string) => void = () => undefined
+  /** The last row is left out of `lines` where it is one of these, such as a status line. */
+  leavesOut: RegExp | undefined
   readonly #waiting = new Set<() => void>()
 
   constructor(columns: number, rows: number) {
@@ -24,6 +26,12 @@ export class ScreenReader {
 
   /** All rows, also those that have scrolled away, down to the last that is not empty; rows that the terminal broke are one. */
   get lines(): string[] {
+    const shown = this.allLines
+    return this.leavesOut?.test(shown.at(-1) ?? '') === true ? shown.slice(0, -1) : shown
+  }
+
+  /** With a last row that `lines` leaves out. */
+  get allLines(): string[] {
     const { active } = this.#terminal.buffer
     const lines: string[] = []
     for (let index = 0; index < active.length; index++) {

@@ -6,6 +6,9 @@ import { ScreenReader } from '../../cli/chat/screen-reader.ts'
 const root = join(import.meta.dirname, '../../..')
 const cache = process.env['NODE_COMPILE_CACHE'] ?? ''
 
+/** It would stand below what tests look for at the end of the screen. */
+const statusLine = /^claude-\S+(?: · |$)/
+
 export interface ChatTerminalOptions {
   /** The working folder. */
   readonly in: string
@@ -26,12 +29,16 @@ export interface TerminalEnd {
 export class ChatTerminal {
   readonly screen: ScreenReader
   readonly ended: Promise<TerminalEnd>
+  /** What another one in the same place is made with. */
+  readonly at: ChatTerminalOptions
   /** All that it has written. */
   sent = ''
   readonly #pty: IPty
 
-  constructor(args: readonly string[], { in: cwd, env = {}, columns = 80, rows = 24 }: ChatTerminalOptions) {
+  constructor(args: readonly string[], at: ChatTerminalOptions) {
+    const { in: cwd, env = {}, columns = 80, rows = 24 } = (this.at = at)
     this.screen = new ScreenReader(columns, rows)
+    this.screen.leavesOut = statusLine
     const words = ['--conditions=entia-source', join(root, 'src/cli/main.ts'), ...args]
     this.#pty = spawn(process.execPath, words, {
       cwd,

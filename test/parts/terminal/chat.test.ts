@@ -379,7 +379,7 @@ describe('entia on a terminal', () => {
     expect(resumed.screen.text.match(/I run it\./g)).toHaveLength(1)
   })
 
-  it('goes on with the later of two chats of its folder', async () => {
+  it('offers the later of two chats of its folder first', async () => {
     const at = await place((received) => ({
       text: conversation(received).join().includes('First') ? 'One.' : 'Two.',
       usage,
@@ -391,7 +391,9 @@ describe('entia on a terminal', () => {
       terminal.type('\u0004')
       await terminal.ended
     }
-    const resumed = await chat(at, ['--resume'])
+    const resumed = new ChatTerminal(['--resume'], at)
+    await resumed.until('Which chat?')
+    resumed.type('\r')
     await resumed.until(/› Second\n\nTwo\.\n\n›$/)
     expect(resumed.screen.text).not.toContain('First')
   })

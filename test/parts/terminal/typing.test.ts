@@ -67,3 +67,78 @@ describe('what is typed on a terminal', () => {
     expect(said(server)).toBe('0.\n1.\n2.\n3.\n4.\nend')
   })
 })
+
+describe('a command of the user', () => {
+  it('runs without a question and without a model call, and the agent reads of it with the next message', async () => {
+    const { server, terminal } = await openChat()
+    terminal.type('!echo bees > made; echo hum; exit 3\r')
+    await terminal.until(/› !echo bees[^]*\nhum\n\[exit 3\]\n[^]*\n›$/)
+    expect(server.requests).toEqual([])
+    terminal.type('What did I do?\r')
+    await terminal.until(/Fine\.[^]*\n›$/)
+    const sent = JSON.stringify(server.requests[0]?.body['messages'])
+    expect(sent).toMatch(
+      /What did I do\?.*The user ran this command.*\$ echo bees > made; echo hum; exit 3.*hum\\n\[exit 3\]/,
+    )
+    terminal.type('!!not a command\r')
+    await vi.waitUntil(() => server.requests.length > 1, { timeout: 30_000 })
+    expect(said(server)).toBe('!not a command')
+    expect(JSON.stringify(server.requests[1]?.body['messages']).match(/The user ran/g)).toHaveLength(1)
+  })
+
+  it('is stopped by Escape, and the line is free meanwhile', async () => {
+    const { server, terminal } = await openChat()
+    terminal.type('!sleep 600\r')
+    await terminal.until('running')
+    terminal.type('/stats\r')
+    await terminal.until('0 model calls')
+    terminal.type('\u001b')
+    await terminal.until(/\[stopped by the user\]|cancelled/)
+    terminal.type('Go on.\r')
+    await vi.waitUntil(() => server.requests.length > 0, { timeout: 30_000 })
+    expect(JSON.stringify(server.requests[0]?.body['messages'])).toContain('$ sleep 600')
+  })
+})
+
+describe('the status line of a chat', () => {
+  it('shows model, folder and branch, and after a turn tokens and cost; it is gone when the chat ends', async () => {
+    const { terminal } = await openChat({ columns: 160 })
+    await vi.waitUntil(() => /^claude-sonnet-5-5 · entia-files-\w+$/.test(terminal.screen.allLines.at(-1) ?? ''))
+    terminal.type('Hello\r')
+    await terminal.until(/Fine\.[^]*\n›$/)
+    await vi.waitUntil(() => / · 1 in · 1 out · \$0\.00/.test(terminal.screen.allLines.at(-1) ?? ''))
+    terminal.type('\u0004')
+    await terminal.ended
+    expect(terminal.screen.allLines.join('\n')).not.toContain('claude-sonnet-5-5 · entia-files')
+  })
+})
+
+describe('entia --resume without a key', () => {
+  it('lets the user choose among the chats of the folder, and opens that one', async () => {
+    const { server, terminal } = await openChat()
+    const { at } = terminal
+    const talk = async (chat: ChatTerminal, words: string): Promise<void> => {
+      chat.type(`${words}\r`)
+      await chat.until(/Fine\.[^]*\n›$/)
+      chat.type('\u0004')
+      await chat.ended
+    }
+    await talk(terminal, 'About bees')
+    const second = new ChatTerminal([], at)
+    await second.until(/^›$/m)
+    await talk(second, 'About wasps')
+    const chosen = new ChatTerminal(['--resume'], at)
+    await chosen.until(/Which chat\?[^]*\n› \d{8}-\S+ .*About wasps\n {2}\d{8}-\S+ .*About bees$/)
+    chosen.type('bee')
+    await chosen.until(/› bee\n› \d{8}-\S+ .*About bees$/)
+    chosen.type('\r')
+    await chosen.until(/› About bees\n\nFine\.\n\n›$/)
+    chosen.type('\u0004')
+    await chosen.ended
+    const none = new ChatTerminal(['--resume'], at)
+    await none.until('Which chat?')
+    none.type('\u001b')
+    expect(await none.ended).toMatchObject({ exitCode: 0 })
+    expect(server.requests).toHaveLength(2)
+  })
+})

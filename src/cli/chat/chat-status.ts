@@ -1,0 +1,58 @@
+import { basename } from 'node:path'
+import { ActiveFor } from '../../../components/sessions/subagent-session.ts'
+import type { ChatSession } from '../../runtime/index.ts'
+import { gitBranch } from './git-branch.ts'
+import type { StatusFacts } from './status-line.ts'
+
+/** Facts are read anew after a tick, but not more often than this, and the branch besides. */
+const minAgeMs = 200
+const maxAgeMs = 2_000
+
+/** What the status line of a chat says. */
+export class ChatStatus {
+  readonly #cwd: string
+  #facts: StatusFacts | undefined
+  #session: ChatSession | undefined
+  #tick = -1
+  #readMs = -Infinity
+
+  constructor(cwd: string) {
+    this.#cwd = cwd
+  }
+
+  of(session: ChatSession): StatusFacts {
+    const ageMs = performance.now() - this.#readMs
+    const { tick } = session.world
+    const isFresh = ageMs < minAgeMs || (ageMs < maxAgeMs && tick === this.#tick)
+    const known = this.#session === session && isFresh ? this.#facts : undefined
+    // What runs in the background changes without a tick.
+    if (known !== undefined) return { ...known, ...inBackground(session) }
+    this.#session = session
+    this.#tick = tick
+    this.#readMs = performance.now()
+    this.#facts = factsOf(session, this.#cwd)
+    return this.#facts
+  }
+}
+
+function factsOf(session: ChatSession, cwd: string): StatusFacts {
+  const { context, costUsd, steps, tokens, unpriced } = session.stats()
+  const isUsed = steps > 0 || tokens.input > 0
+  return {
+    model: session.model,
+    folder: basename(cwd) || cwd,
+    branch: gitBranch(cwd),
+    ...(isUsed && { inputTokens: tokens.input, outputTokens: tokens.output }),
+    ...((costUsd > 0 || (isUsed && unpriced.length === 0)) && { costUsd, hasUnpriced: unpriced.length > 0 }),
+    fullness: context.window.fullness,
+    isPlanning: session.planMode,
+    ...inBackground(session),
+  }
+}
+
+function inBackground({ agent, shells, world }: ChatSession): Pick<StatusFacts, 'shells' | 'subagents'> {
+  return {
+    shells: shells?.list().filter(({ isRunning }) => isRunning).length ?? 0,
+    subagents: world.referrers(ActiveFor, agent).length,
+  }
+}

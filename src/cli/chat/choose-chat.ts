@@ -1,0 +1,72 @@
+import { cleanText } from '../../tools/files/clean-text.ts'
+import type { StoredSession } from '../../runtime/index.ts'
+import { ChatScreen, type ScreenOutput } from './chat-screen.ts'
+import { type KeyInput, type KeyName, LineEditor } from './line-editor.ts'
+import type { Look } from './look.ts'
+import { Menu, type MenuItem } from './menu.ts'
+
+/** A terminal to choose on. */
+export interface ChoicePlace {
+  readonly input: KeyInput
+  readonly out: ScreenOutput
+  readonly look: Look
+}
+
+/** Lets the user choose a stored chat. Typed words leave only chats that have them. Gives its key; `undefined`: none. */
+export async function chooseChat(
+  sessions: readonly StoredSession[],
+  { input, look, out }: ChoicePlace,
+): Promise<string | undefined> {
+  const menu = new Menu()
+  const items = sessions.map(itemOf)
+  const { promise, resolve } = Promise.withResolvers<string | undefined>()
+  const screen = new ChatScreen(out, look, (columns) => ({
+    above: [{ text: look.paint('bold', 'Which chat?') }, { text: look.paint('dim', hint) }],
+    input: { prompt: look.paint(['bold', 'cyan'], '› '), text: editor.text, cursor: editor.cursor },
+    below: menu.isOpen ? menu.rows(columns, look) : [look.paint('dim', '  no chat has this in it')],
+  }))
+  const key = (name: KeyName): boolean => {
+    if (name === 'up' || name === 'down') menu.move(name === 'up' ? -1 : 1)
+    else if (name === 'return') {
+      if (menu.item !== undefined) resolve(menu.item.value)
+    } else if (name === 'escape' || name === 'ctrl-c' || name === 'ctrl-d') resolve(undefined)
+    screen.update()
+    return true
+  }
+  const editor = new LineEditor(input, out, {
+    history: [],
+    onChange: (isTyped) => {
+      menu.show(fitting(items, editor.text), !isTyped)
+      screen.update()
+    },
+    onSubmit: () => undefined,
+    onKey: key,
+  })
+  menu.show(items)
+  screen.draw()
+  try {
+    return await promise
+  } finally {
+    screen.close()
+    editor.close()
+  }
+}
+
+const hint = 'Arrow keys choose, Enter opens it, words narrow the list, Esc leaves.'
+
+function itemOf({ firstMessage = '', key, lastUsedAt }: StoredSession): MenuItem {
+  const said = cleanText(firstMessage).trim().replaceAll(/\s+/g, ' ')
+  const at = new Date(lastUsedAt).toISOString().slice(0, 16).replace('T', ' ')
+  return { value: key, help: `${at}  ${said}` }
+}
+
+function fitting(items: readonly MenuItem[], typed: string): readonly MenuItem[] {
+  const words = typed
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '')
+  return items.filter(({ help = '', value }) => {
+    const text = `${value} ${help}`.toLowerCase()
+    return words.every((word) => text.includes(word))
+  })
+}
