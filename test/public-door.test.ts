@@ -305,6 +305,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'addObserver',
     'agentConfigOf',
     'builtinTools',
+    'chat',
     'chooseProvider',
     'collectSubagent',
     'defaultLocalModel',

@@ -12,6 +12,7 @@ import type { RunFault } from '../inspector/reading/wire.ts'
 import type { Fault } from '../sim/fault.ts'
 import { plainText } from '../tools/files/clean-text.ts'
 import { EntiaError } from '../world/entia-error.ts'
+import { tokensOf } from '../world/restore.ts'
 import { didYouMean } from '../world/near-names.ts'
 import { isDatabase, shownDatabase, storeAt } from './fleet/fleet-store.ts'
 import { loadFleet } from './fleet/load-fleet.ts'
@@ -159,7 +160,7 @@ async function runSource(path: string, title: string, values: Values): Promise<S
     title,
     worlds: recording.worlds,
     run: run && { ...run, canShrink: story !== undefined && run.violation !== undefined },
-    components: story?.components,
+    components: story?.components && tokensOf(story.components),
   })
   if (story === undefined || run?.violation === undefined) return source
   const { name, seed, violation } = run

@@ -91,6 +91,7 @@ async function list(servers: readonly Server[], isJson: boolean, at: At): Promis
         connectTimeoutMs,
         auth,
         confine,
+        roots: server.roots,
       })
       try {
         const { prompts, tools } = await connection.connect()

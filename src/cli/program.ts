@@ -126,8 +126,6 @@ async function chatCommand(words: readonly string[]): Promise<number> {
     const resumed = ' To go on with a chat: entia -p PROMPT --resume KEY; entia sessions list shows the keys.'
     throw new UsageError(args.resume === undefined ? what : what + resumed)
   }
-  if (isDumb)
-    throw new UsageError('entia chat needs a terminal that moves its cursor; TERM is dumb. Use entia -p PROMPT.')
   quietenExperiments()
   const { chatCommand: chatted } = await import('./chat/chat-command.ts')
   const exitCode = await chatted(args, { environment, stdin, stdout, stderr })

@@ -1,7 +1,7 @@
 import cliTruncate from 'cli-truncate'
 import stringWidth from 'string-width'
 import wrapAnsi from 'wrap-ansi'
-import type { ListedSkill } from '../runtime/index.ts'
+import type { ListedSkill } from '../runtime/skills/list-skills.ts'
 import { plainText } from '../tools/files/clean-text.ts'
 import type { Look } from './chat/look.ts'
 

@@ -27,6 +27,7 @@ https://example.org/skills.git#v2:pdf
   --project           in .agents/skills of this folder, not in your own skills
   --dir FOLDER        in another folder
   --force             install: replace a skill of the same name
+  --verbose           test: show each test and what it prints, on stderr
   --cwd FOLDER        the project (default: this folder)
   --json              print JSON: one object, or one a line for list
   --help              show this help
@@ -52,6 +53,7 @@ interface Asked {
   readonly targetDir: string | undefined
   readonly isJson: boolean
   readonly isForced: boolean
+  readonly isVerbose: boolean
 }
 
 const verbs = ['list', 'install', 'remove', 'test'] as const
@@ -64,6 +66,7 @@ export async function skillsCommand(words: readonly string[], place: SkillsPlace
     force: { type: 'boolean' },
     cwd: { type: 'string' },
     json: { type: 'boolean' },
+    verbose: { type: 'boolean' },
     help: { type: 'boolean', short: 'h' },
   })
   if (values.help === true) {
@@ -78,6 +81,7 @@ export async function skillsCommand(words: readonly string[], place: SkillsPlace
   for (const name of ['dir', 'cwd'] as const) {
     if (values[name]?.trim() === '') throw new UsageError(`--${name} must not be empty.`)
   }
+  if (values.verbose === true && verb !== 'test') throw new UsageError('--verbose is for entia skills test.')
   if (values.force === true && verb !== 'install') throw new UsageError('--force is for entia skills install.')
   const cwd = resolve(place.cwd, values.cwd ?? '.')
   const asked: Asked = {
@@ -87,6 +91,7 @@ export async function skillsCommand(words: readonly string[], place: SkillsPlace
     targetDir: values.project === true ? join(cwd, '.agents', 'skills') : values.dir,
     isJson: values.json === true,
     isForced: values.force === true,
+    isVerbose: values.verbose === true,
   }
   if (verb === 'list') {
     if (names.length > 0) throw new UsageError(`entia skills list takes no more words, got ${names.join(' ')}.`)
@@ -168,7 +173,7 @@ async function test(given: string, asked: Asked): Promise<number> {
   const folder = named === undefined || isPath ? skillFolder(given, { cwd, env }) : named.path
   const { exitCode, signal } = place.interruption()
   try {
-    const { errors, failed, passed } = await testSkill(folder, { env, signal })
+    const { errors, failed, passed } = await testSkill(folder, { env, signal, verbose: asked.isVerbose })
     const isGood = failed === 0 && errors === 0
     const hint = isGood ? '' : ` To see why, run node --test in ${plainText(folder)}`
     const text =

@@ -29,6 +29,7 @@ export {
   type StoredSessionsOptions,
 } from './chat/session-setup.ts'
 export type { StoredSession } from './chat/session-folder.ts'
+export { chat, type TerminalChatOptions } from './chat/terminal-chat.ts'
 export { addObserver, turn } from './chat/turn.ts'
 export { observerProgress, type ProgressOptions, progressLine } from './chat/progress.ts'
 export type { Observer } from './chat/observers.ts'

@@ -55,8 +55,8 @@ export interface SimulateOptions<S extends ServiceSet = ServiceSet> {
    * its own systems; the rest comes from the store. With `letters` it makes those worlds, too, with the name that it gets.
    */
   readonly world: (seed: number, name?: string) => World
-  /** Custom components that a restored world may hold. @default those that `world` knows */
-  readonly components?: Iterable<Component>
+  /** Custom components that a restored world may hold: a list, or a module of them. @default those that `world` knows */
+  readonly components?: Iterable<Component> | Readonly<Record<string, unknown>>
   readonly models?: Readonly<Record<string, ModelProvider>>
   /** Tools, or a function of the run's services that makes them, called again after each crash. */
   readonly tools?: readonly Tool[] | ((services: RunningServices<S>) => readonly Tool[])
@@ -209,8 +209,8 @@ const shapes = {
     fits: (value) => isListOf(value, has('watch')),
   },
   components: {
-    wanted: 'a list of components',
-    fits: (value) => typeof value === 'object' && value !== null && Symbol.iterator in value,
+    wanted: 'a list or a module of components',
+    fits: (value) => typeof value === 'object' && value !== null,
   },
   latencyMs: byName('ranges for model and tool, such as { tool: [1, 400] }', Array.isArray),
   processes: { wanted: 'an integer from 1 to 20', fits: (value) => count.fits(value) && (value as number) <= 20 },

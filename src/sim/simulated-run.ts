@@ -1,3 +1,4 @@
+import { tokensOf } from '../world/restore.ts'
 import { VirtualClock } from '../engine/loop/virtual-clock.ts'
 import type { RunnerEvent } from '../engine/loop/events.ts'
 import { withStandard } from '../engine/loop/with-standard.ts'
@@ -113,7 +114,7 @@ export abstract class SimulatedRun {
   protected abstract rootOf(event: RunnerEvent): World | undefined
 
   protected componentsOf(world: World): readonly Component[] {
-    return withStandard([...(this.options.components ?? []), ...knownComponents(world).values()])
+    return withStandard([...tokensOf(this.options.components ?? []), ...knownComponents(world).values()])
   }
 
   /** @param source where to get a reproducible value instead */

@@ -29,10 +29,13 @@ export interface WorldMatchers<R> {
   toHaveKeptLaws(): R
 }
 
-declare module 'vitest' {
-  // The parameters are those of the interface that is added to.
-  // eslint-disable-next-line typescript/no-unused-vars
-  interface Matchers<R extends void | Promise<void> = void | Promise<void>, T = unknown> extends WorldMatchers<R> {}
+declare global {
+  // vitest's own assertions are made of chai's. Its `Matchers` has other type parameters in each major version, and an
+  // interface can be added to only with the same ones.
+  // oxlint-disable-next-line typescript/no-namespace
+  namespace Chai {
+    interface Assertion extends WorldMatchers<void> {}
+  }
 }
 
 /** For another `expect`. Importing this module extends vitest's. */

@@ -22,8 +22,8 @@ export interface WorldOptions {
   readonly seed?: number
   /** @default none */
   readonly systems?: readonly System[]
-  /** Components to read by name before their first use. @default none */
-  readonly components?: Iterable<Component>
+  /** Components to read by name before their first use: a list, or a module of them. @default none */
+  readonly components?: Iterable<Component> | Readonly<Record<string, unknown>>
 }
 
 /** Options of `World.restore`. */

@@ -16,8 +16,8 @@ export interface ProgramOptions {
   readonly in: string
   /** All of the environment, besides where there is no configuration, and what was compiled before. @default none */
   readonly env?: Readonly<Record<string, string>>
-  /** What is piped in. @default nothing */
-  readonly input?: string
+  /** What is piped in; `null`: nothing, and the pipe stays open. @default '' */
+  readonly input?: string | null
 }
 
 /** How a program ended, and all that it wrote. */
@@ -42,7 +42,8 @@ export class Program {
     })
     this.child = child
     // A program that has ended takes no input.
-    child.stdin.on('error', () => undefined).end(input)
+    child.stdin.on('error', () => undefined)
+    if (input !== null) child.stdin.end(input)
     let stdout = ''
     let stderr = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))

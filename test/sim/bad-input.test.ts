@@ -122,6 +122,18 @@ describe('a run that comes to no end', () => {
     expect(violation?.message).toContain('alone: agent 1 waits for godot, effect 2, try 1, with no time-out')
   })
 
+  it('knows components of a list, and of a module', async () => {
+    const module = await import('entia/components')
+    for (const components of [module, [module.Conversation]]) {
+      expect((await simulate(alone(() => '', { components }))).violation).toBeUndefined()
+    }
+    const world = new World({ components: module })
+    expect(world.hash()).toBe(new World({ components: Object.values(module) }).hash())
+    await expect(simulate(alone(() => '', { components: 5 as never }))).rejects.toThrow(
+      'a list or a module of components',
+    )
+  })
+
   it('is ended when its system fails, which is named', async () => {
     const bad = { name: 'bad', priority: 99, run: () => JSON.parse('{') as void }
     const world = (seed: number): World => {

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../index.ts'
 import { exitPlanModeDeclaration } from '../../rules/policy/plan-mode.ts'
 import { linkedPlaces } from '../../runtime/policy/linked-places.ts'
 import { visibleText } from '../../tools/files/clean-text.ts'
+import { deedText, reasonText } from '../../runtime/policy/reason-text.ts'
 import { proposedChange } from '../../runtime/tools/proposed-change.ts'
 import type { Look, Style } from './look.ts'
 import type { Line } from './markdown.ts'
@@ -41,10 +42,12 @@ export async function approvalText(
   { cwd, look, isWhole = false }: { readonly cwd: string; readonly look: Look; readonly isWhole?: boolean },
 ): Promise<readonly Line[]> {
   const { paint } = look
-  const kind = [call.operation, call.dataClass].filter((word) => word !== undefined && word !== '').join(', ')
+  const deed = deedText(call.operation, call.dataClass)
   const who = call.by === undefined ? '' : `${visibleText(call.by)}: `
+  // The title says what it does already.
+  const why = call.reason === undefined || call.reason.startsWith('default: ') ? undefined : reasonText(call.reason)
   const isPlan = call.tool === exitPlanModeDeclaration.name
-  const what = isPlan ? ': may it carry out this plan?' : kind === '' ? '' : ` (${kind})`
+  const what = isPlan ? ': may it carry out this plan?' : deed === '' ? '' : ` (${deed})`
   const title = `${who}${visibleText(call.tool)} asks${what}`
   const body = await bodyOf(call, cwd)
   const shown = isWhole ? body : body.slice(0, maxRows)
@@ -53,7 +56,7 @@ export async function approvalText(
     { text: paint(['bold', 'yellow'], title) },
     ...shown.map(({ text, style }) => ({ text: `  ${style === undefined ? text : paint(style, text)}` })),
     ...(left > 0 ? [{ text: paint('dim', `  … ${left} more lines: v shows all of it`) }] : []),
-    ...(call.reason === undefined || isPlan ? [] : [{ text: paint('dim', `  reason: ${visibleText(call.reason)}`) }]),
+    ...(why === undefined || isPlan ? [] : [{ text: paint('dim', `  reason: ${visibleText(why)}`) }]),
   ]
 }
 

@@ -3,9 +3,11 @@ import { join, resolve } from 'node:path'
 import { Chat } from './chat.ts'
 import type { ChatArguments } from './chat-arguments.ts'
 import { isFromOutside } from '../interruption.ts'
+import { cookedKeys } from './cooked-keys.ts'
 import { LineHistory } from './line-history.ts'
 import { type Look, lookOf } from './look.ts'
-import { folders, listSessions, removeSession } from '../../runtime/index.ts'
+import { folders } from '../../runtime/config/folders.ts'
+import { listSessions, removeSession } from '../../runtime/chat/session-setup.ts'
 import { openChat } from './open-chat.ts'
 
 export interface ChatPlace {
@@ -35,8 +37,9 @@ export async function chatCommand(args: ChatArguments, place: ChatPlace): Promis
   const first = await pages.shown(await openChat(opening))
   // A stored chat works in the folder that it was begun in.
   const cwd = first.cwd ?? here
+  const cooked = look.isDumb === true ? cookedKeys(stdin) : undefined
   const opened = (chat = new Chat({
-    input: stdin,
+    input: cooked ?? stdin,
     out: stdout,
     look,
     cwd,
@@ -61,8 +64,9 @@ export async function chatCommand(args: ChatArguments, place: ChatPlace): Promis
   }))
   const putBack = diverted(stderr, (text) => opened.notice(text))
   try {
-    return await untilSignal(opened, place)
+    return await untilSignal(opened, place, cooked !== undefined)
   } finally {
+    cooked?.destroy()
     putBack()
     await pages.close()
   }
@@ -124,16 +128,16 @@ function diverted(stderr: NodeJS.WriteStream, tell: (text: string) => void): () 
 }
 
 /** Runs the chat; a signal that ends programs ends it in order, and so does a terminal that is gone. */
-async function untilSignal(chat: Chat, { stdin, stdout }: ChatPlace): Promise<number> {
+async function untilSignal(chat: Chat, { stdin, stdout }: ChatPlace, isCooked: boolean): Promise<number> {
   const leave = (name: NodeJS.Signals): void => {
     const exitCode = 128 + constants.signals[name]
     void chat.leave(exitCode, isFromOutside(exitCode))
   }
   const gone = (): void => leave('SIGHUP')
-  const names = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const
+  const names: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGHUP', ...(isCooked ? [] : (['SIGINT'] as const))]
   for (const name of names) process.on(name, leave)
   for (const stream of [stdin, stdout]) stream.on('error', gone)
-  stdin.on('end', gone)
+  if (!isCooked) stdin.on('end', gone)
   try {
     return await chat.run()
   } finally {

@@ -56,6 +56,8 @@ export class ChatScreen {
   readonly #view: (columns: number) => LiveView
   #drawn: Drawn = nothing
   #printed = ''
+  /** What stands at the end of a terminal that cannot move its cursor. */
+  #prompt = ''
   #timer: NodeJS.Timeout | undefined
   #lastDrawMs = 0
   #isClosed = false
@@ -81,6 +83,10 @@ export class ChatScreen {
   /** Writes lines above what changes. */
   print(lines: readonly Line[]): void {
     if (lines.length === 0) return
+    if (this.#look.isDumb === true) {
+      this.#printed += lines.map(({ text }) => `${this.#shown(text)}\n`).join('')
+      return this.update()
+    }
     const { columns } = this
     const rows = lines.flatMap(({ text, isWhole }) => {
       const shown = this.#shown(text)
@@ -103,7 +109,9 @@ export class ChatScreen {
     this.#timer = undefined
     if (this.#isClosed || this.#isPaused) return
     this.#lastDrawMs = performance.now()
-    this.#put(this.#laidOut(this.#view(this.columns)))
+    const view = this.#view(this.columns)
+    if (this.#look.isDumb === true) this.#putPlain(view.input && this.#shown(view.input.prompt))
+    else this.#put(this.#laidOut(view))
   }
 
   /** Takes what changes from the terminal, which another program uses now. */
@@ -122,9 +130,21 @@ export class ChatScreen {
   close(): void {
     if (this.#isClosed) return
     clearTimeout(this.#timer)
-    this.#put(nothing)
+    if (this.#look.isDumb === true) this.#putPlain(undefined)
+    else this.#put(nothing)
     this.#isClosed = true
     this.#out.off('resize', this.#resized)
+  }
+
+  /** Where the cursor stays in its line: what was printed, and behind it the prompt. */
+  #putPlain(prompt: string | undefined): void {
+    const printed = this.#printed
+    this.#printed = ''
+    if (printed !== '' || prompt !== this.#prompt) {
+      const before = this.#prompt === '' ? '' : '\n'
+      this.#out.write(`${before}${printed}${prompt ?? ''}`)
+    }
+    this.#prompt = prompt ?? ''
   }
 
   #put(next: Drawn): void {

@@ -1,12 +1,14 @@
 import { StepStopped } from '../../../components/agent/agent-tags.ts'
 import { Approval, ToolCall } from '../../../components/agent/tool-call.ts'
 import { OwnedBy, Running } from '../../../components/effects/effect.ts'
-import { callHint } from '../../runtime/chat/progress.ts'
+import { callHint, progressLine } from '../../runtime/chat/progress.ts'
 import { visibleText } from '../../tools/files/clean-text.ts'
-import { type ChatSession, progressLine, type ToolCallEvent } from '../../runtime/index.ts'
+import type { ChatSession } from '../../runtime/chat/chat-session.ts'
+import type { ToolCallEvent } from '../../runtime/chat/tool-call-event.ts'
 import type { Asking } from '../../runtime/ask/ask.ts'
 import type { Answer } from '../../runtime/ask/answer.ts'
 import type { AskPart } from '../../runtime/ask/part.ts'
+import { cutText } from '../../rules/text/cut-text.ts'
 import { durationText, many, numberText } from '../terminal/amounts.ts'
 import type { ChatUi } from './chat-ui.ts'
 import { failureText } from './model-advice.ts'
@@ -70,10 +72,20 @@ async function showStopped(session: ChatSession, ui: ChatUi): Promise<void> {
 /** Shows a call that has its result, by one line. */
 export async function showCall(event: ToolCallEvent, ui: ChatUi): Promise<void> {
   await ui.replyEnd()
-  ui.say(
-    progressLine(event),
-    event.outcome === 'ran' && !event.success ? 'red' : event.outcome === 'ran' ? 'dim' : 'yellow',
-  )
+  if (event.outcome === 'ran' && event.success) return ui.say(progressLine(event), 'dim')
+  ui.say([progressLine(event), ...problemLines(event)].join('\n'), event.outcome === 'ran' ? 'red' : 'yellow')
+}
+
+/** Lines of a problem that the chat shows, the last, where a command says what is wrong. */
+const maxProblemLines = 3
+const maxProblemChars = 200
+
+/** Why a call that ran has failed. */
+function problemLines({ outcome, result }: ToolCallEvent): readonly string[] {
+  if (outcome !== 'ran') return []
+  const lines = result.split('\n').filter((line) => line.trim() !== '')
+  const shown = result.startsWith('Error: ') ? lines.slice(0, 1) : lines.slice(-maxProblemLines)
+  return shown.map((line) => `    ${cutText(line.trim(), maxProblemChars, '…')}`)
 }
 
 async function showPart(part: AskPart, ui: ChatUi): Promise<void> {

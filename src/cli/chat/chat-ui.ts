@@ -9,6 +9,7 @@ import type { Line, MarkdownStream } from './markdown.ts'
 import { LineMenu } from './line-menu.ts'
 import type { MenuItem } from './menu.ts'
 import { type StatusFacts, statusLine } from './status-line.ts'
+import { typedLine } from './slash-commands.ts'
 
 export interface ChatUiOptions {
   readonly input: KeyInput
@@ -19,6 +20,8 @@ export interface ChatUiOptions {
   /** Loads what renders Markdown: the first reply needs it, not the prompt. */
   readonly markdown: () => Promise<MarkdownStream>
   readonly onSubmit: (text: string, shown: string) => void
+  /** A slash command, typed while a question is open. */
+  readonly onAside: (line: string) => void
   readonly onEscape: () => void
   /** Ctrl-C while a turn runs, or at an empty prompt for the second time. */
   readonly onInterrupt: () => void
@@ -71,13 +74,16 @@ export class ChatUi {
   #frame = 0
   #question: OpenQuestion | undefined
   readonly #menu: LineMenu
+  /** The newest line, on a terminal that shows itself what is typed. */
+  #typed: string | undefined
   #isArmed = false
   #lastIsBlank = true
 
   constructor(options: ChatUiOptions) {
     this.#options = options
     this.#screen = new ChatScreen(options.out, options.look, (columns) => this.#view(columns))
-    this.#editor = new LineEditor(options.input, options.out, {
+    const silent = { write: () => undefined }
+    this.#editor = new LineEditor(options.input, options.look.isDumb === true ? silent : options.out, {
       history: options.history,
       onChange: (isTyped) => {
         if (this.#question === undefined) this.#menu.changed(isTyped)
@@ -88,11 +94,13 @@ export class ChatUi {
       onKey: (name) => this.#key(name),
     })
     this.#menu = new LineMenu(this.#editor, { ...options, onChange: () => this.#screen.update() })
-    this.#screen.draw()
+    this.#screen.update()
   }
 
   /** Prints a paragraph. */
   say(text: string, style?: Style): void {
+    // It stands there as it was typed.
+    if (this.#options.look.isDumb === true && text === `› ${this.#typed}`) return void (this.#typed = undefined)
     this.#print(
       plainText(text)
         .split('\n')
@@ -210,6 +218,7 @@ export class ChatUi {
         else if (given !== 'again') settle(given)
       }
       this.#question = { hint, take, leave: () => take('') }
+      if (this.#options.look.isDumb === true) this.say(hint, 'yellow')
       this.#editor.set('', { keepsHistory: false })
     })
   }
@@ -264,7 +273,9 @@ export class ChatUi {
     const open = reply === undefined ? [] : reply.open(columns)
     const gap = open.length > 0 || !this.#lastIsBlank ? [{ text: '' }] : []
     const apart = open.length > 0 && !this.#lastIsBlank ? [{ text: '' }] : []
-    const input = { prompt: this.#prompt, text: this.#editor.text, cursor: this.#editor.cursor }
+    const line = { prompt: this.#prompt, text: this.#editor.text, cursor: this.#editor.cursor }
+    const isOut = this.#options.look.isDumb === true && this.isWorking && this.#question === undefined
+    const input = isOut ? undefined : line
     return { above: [...apart, ...open, ...gap, ...this.#status(columns)], input, below: this.#below(columns) }
   }
 
@@ -302,13 +313,14 @@ export class ChatUi {
 
   #submitted(text: string, shown: string): void {
     this.#isArmed = false
+    this.#typed = shown
     const question = this.#question
     if (question === undefined) {
       if (text.trim() === '') return
       this.#menu.remember(text)
-      return this.#options.onSubmit(text, shown)
-    }
-    question.take(text)
+      this.#options.onSubmit(text, shown)
+    } else if (text.startsWith('/') && typedLine(text).kind !== 'message') this.#options.onAside(text)
+    else question.take(text)
   }
 
   async #showAll(call: AskedCall): Promise<void> {

@@ -2,7 +2,9 @@ import { Rewound } from '../../../components/agent/rewound.ts'
 import { Conversation } from '../../../components/agent/conversation.ts'
 import { LastTurn } from '../../../components/agent/turn.ts'
 import { EntiaError, lastText, textOf, type UserMessage } from '../../index.ts'
-import type { ApprovalAnswer, ApproveCall, ChatSession, RewindOptions, RewindPlan } from '../../runtime/index.ts'
+import type { ApprovalAnswer, ApproveCall } from '../../runtime/chat/approval.ts'
+import type { ChatSession } from '../../runtime/chat/chat-session.ts'
+import type { RewindOptions, RewindPlan } from '../../runtime/chat/rewind.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import { partsSoFar } from '../../runtime/ask/turn-parts.ts'
 import { tellMissingSandbox } from '../../runtime/sandbox/open-sandbox.ts'
@@ -70,6 +72,7 @@ export class Chat {
   readonly #left = Promise.withResolvers<number>()
   #isCancelling = false
   #isLeaving = false
+  #isRewinding = false
   /** What was typed while the agent works, and no step has read. */
   #waiting: Waiting[] = []
   #lastEscapeMs = -Infinity
@@ -90,6 +93,7 @@ export class Chat {
     this.#ui = new ChatUi({
       ...options,
       onSubmit: (line, shown) => this.#take(line, shown),
+      onAside: (line) => this.#aside(line),
       onEscape: () => this.#escape(),
       onInterrupt: () => this.#interrupt(),
       onQuit: () => void this.leave(0),
@@ -151,6 +155,14 @@ export class Chat {
 
   #take(line: string, shown: string): void {
     this.#lines = this.#lines.then(() => this.#guarded(() => this.#submitted(line, shown)))
+  }
+
+  /** The question, which may hold up lines, stays open; what would ask another one waits for it. */
+  #aside(line: string): void {
+    const typed = typedLine(line)
+    if (this.#isRewinding && typed.kind === 'command' && (typed.name === 'rewind' || typed.name === 'new'))
+      return this.#ui.say('Answer the question first.', 'yellow')
+    void this.#guarded(() => this.#submitted(line, line))
   }
 
   #greet(): void {
@@ -309,7 +321,9 @@ export class Chat {
       await this.#following
     }
     const plan = await session.rewindPlan(count)
+    this.#isRewinding = true
     const answer = plan.files.length === 0 ? {} : await this.#askFiles(plan)
+    this.#isRewinding = false
     if (answer === 'stay') return this.#ui.say('Nothing was taken back.', 'dim')
     this.#ui.say(rewoundText(await session.rewind(count, answer), cwd), 'yellow')
     const text = saidText(plan.message)

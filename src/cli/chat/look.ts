@@ -7,15 +7,18 @@ export interface Look {
   readonly paint: (style: Style, text: string) => string
   /** The output shows ASCII only. */
   readonly isAscii: boolean
+  /** A terminal that cannot move its cursor: each line is written once, below the others. @default false */
+  readonly isDumb?: boolean
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** No colours on a dumb terminal, with `NO_COLOR`, or where the output is no terminal. */
 export function lookOf(out: NodeJS.WritableStream, environment: Environment): Look {
-  const isPlain = environment['TERM'] === 'dumb'
+  const isDumb = environment['TERM'] === 'dumb'
   return {
-    paint: (style, text) => (isPlain || text === '' ? text : styleText(style, text, { stream: out })),
+    isDumb,
+    paint: (style, text) => (isDumb || text === '' ? text : styleText(style, text, { stream: out })),
     isAscii: isAsciiLocale(environment),
   }
 }

@@ -2,14 +2,23 @@ import type { EntiaError } from '../../index.ts'
 import type { Failure } from '../../protocol/failure.ts'
 import { adviceOn } from '../choose-model.ts'
 
+/** In the message of a failure of a server that no connection was made to. */
+const unreachable = 'could not be reached'
+
 /** Why a turn of a chat failed, and what its user can do. */
 export function failureText(failure: Failure, model: string): string {
   const { kind, message } = failure
-  const isAway = model.startsWith('ollama/') && message.includes('could not be reached')
-  const advice = isAway
-    ? 'Start Ollama, or name where it runs by OLLAMA_HOST.'
-    : (chatAdvice[kind] ?? adviceOn(failure, model))
-  return [`${kind}: ${message.replace(/\.?$/, '.')}`, advice].filter((part) => part !== undefined).join(' ')
+  const isAway = message.includes(unreachable)
+  const advice = !isAway
+    ? (chatAdvice[kind] ?? adviceOn(failure, model))
+    : model.startsWith('ollama/')
+      ? 'Start Ollama, or name where it runs by OLLAMA_HOST.'
+      : 'Look at the network, a proxy and the address of the provider (its base URL).'
+  // A server that cannot be reached counts as overloaded, and is tried again; people read what it is.
+  const isNamed = kind !== 'overloaded' || !message.includes(unreachable)
+  return [`${isNamed ? `${kind}: ` : ''}${message.replace(/\.?$/, '.')}`, advice]
+    .filter((part) => part !== undefined)
+    .join(' ')
 }
 
 /** Where a chat has other means than a single question. */

@@ -1,16 +1,12 @@
 import { statSync } from 'node:fs'
 import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import { EntiaError } from '../../index.ts'
-import {
-  type ApproveCall,
-  type ChatSession,
-  defaultLocalModel,
-  folders,
-  openSession,
-  readRuntimeConfig,
-  sessionSetup,
-} from '../../runtime/index.ts'
-import { otherLocalModels } from '../../runtime/models/local-model.ts'
+import type { ApproveCall } from '../../runtime/chat/approval.ts'
+import type { ChatSession } from '../../runtime/chat/chat-session.ts'
+import { folders } from '../../runtime/config/folders.ts'
+import { openSession, sessionSetup } from '../../runtime/chat/session-setup.ts'
+import { readRuntimeConfig } from '../../runtime/config/read-runtime-config.ts'
+import { otherLocalModels, defaultLocalModel } from '../../runtime/models/local-model.ts'
 import { didYouMean } from '../../world/near-names.ts'
 import { UsageError } from '../parsed-words.ts'
 import type { ChatArguments } from './chat-arguments.ts'

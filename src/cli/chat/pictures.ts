@@ -3,6 +3,7 @@ import { basename, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { UserMessage } from '../../index.ts'
 import { inHome } from '../../runtime/config/folders.ts'
+import { cutText } from '../../rules/text/cut-text.ts'
 import { visibleText } from '../../tools/files/clean-text.ts'
 
 type FileBlock = Extract<UserMessage['content'][number], { readonly type: 'file' }>
@@ -141,7 +142,7 @@ function picturePath(word: string, cwd: string): string | undefined {
 
 function nameOf(name: string): string {
   const plain = visibleText(name).replaceAll(/[[\]\n\t]/g, '_')
-  return plain.length > maxNameChars ? `${plain.slice(0, maxNameChars - 1)}…` : plain
+  return cutText(plain, maxNameChars, '…')
 }
 
 function sizeText(bytes: number): string {

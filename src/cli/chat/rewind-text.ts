@@ -1,8 +1,10 @@
 import { relative } from 'node:path'
 import { textOf } from '../../index.ts'
-import type { PutBackFile, RewindOptions, RewindPlan, RewindResult, WrittenFile } from '../../runtime/index.ts'
+import type { PutBackFile, WrittenFile } from '../../runtime/tools/file-backups.ts'
+import type { RewindOptions, RewindPlan, RewindResult } from '../../runtime/chat/rewind.ts'
 import { contains } from '../../tools/files/leads-to.ts'
 import { many } from '../terminal/amounts.ts'
+import { cutText } from '../../rules/text/cut-text.ts'
 import { visibleText } from '../../tools/files/clean-text.ts'
 
 /** How many files a question or a report names. */
@@ -49,7 +51,7 @@ export function rewoundText(result: RewindResult, cwd: string): string {
 
 function words({ message }: Pick<RewindPlan, 'message'>): string {
   const line = visibleText(textOf(message).trim().split('\n', 1)[0] ?? '')
-  return JSON.stringify(line.length > maxWordsChars ? `${line.slice(0, maxWordsChars - 1)}…` : line)
+  return JSON.stringify(cutText(line, maxWordsChars, '…'))
 }
 
 function notes({ commands, isSummaryDropped }: Pick<RewindPlan, 'commands' | 'isSummaryDropped'>): readonly string[] {

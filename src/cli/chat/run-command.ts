@@ -1,13 +1,17 @@
 import { fstatSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { text } from 'node:stream/consumers'
-import { type ChatSession, observerProgress } from '../../runtime/index.ts'
+import type { ChatSession } from '../../runtime/chat/chat-session.ts'
+import type { ToolCallEvent } from '../../runtime/chat/tool-call-event.ts'
+import { callHint, observerProgress } from '../../runtime/chat/progress.ts'
+import { reasonText } from '../../runtime/policy/reason-text.ts'
+import { cleanName } from '../../tools/files/clean-text.ts'
 import type { Answer } from '../../runtime/ask/answer.ts'
 import { type Interruption, isFromOutside } from '../interruption.ts'
 import { UsageError } from '../parsed-words.ts'
 import type { RunArguments } from './chat-arguments.ts'
 import { failureText } from './model-advice.ts'
 import { openChat } from './open-chat.ts'
+import { pipedText } from './piped-text.ts'
 import { userMessage } from './user-message.ts'
 
 export interface RunPlace {
@@ -34,6 +38,8 @@ export async function runCommand(args: RunArguments, place: RunPlace): Promise<n
   })
   try {
     session.addObserver(observerProgress({ write: (line) => stderr.write(line) }))
+    const declined: DeclinedCall[] = []
+    session.addObserver((event) => void (event.outcome === 'declined' && declined.push(declinedCall(event))))
     const { message, notes } = await userMessage(prompt, cwd, args.prompt === '-' ? '' : (args.prompt ?? ''))
     for (const note of notes) stderr.write(`entia: ${note}\n`)
     const cancelled = new AbortController()
@@ -41,7 +47,7 @@ export async function runCommand(args: RunArguments, place: RunPlace): Promise<n
       isFromOutside(exitCode()) ? void session.close({ keepTurn: true }) : cancelled.abort(signal.reason)
     signal.addEventListener('abort', stop)
     if (signal.aborted) stop()
-    const end = await oneTurn(session, session.ask(message, { signal: cancelled.signal }), args, place)
+    const end = await oneTurn(session, session.ask(message, { signal: cancelled.signal }), declined, args, place)
     return signal.aborted ? exitCode() : end
   } catch (error) {
     // The turn that stays open has no end here.
@@ -56,6 +62,7 @@ export async function runCommand(args: RunArguments, place: RunPlace): Promise<n
 async function oneTurn(
   session: ChatSession,
   asking: ReturnType<ChatSession['ask']>,
+  declined: readonly DeclinedCall[],
   { output, verbose }: RunArguments,
   { stdout, stderr }: RunPlace,
 ): Promise<number> {
@@ -66,15 +73,40 @@ async function oneTurn(
   for await (const part of asking.parts) {
     if (verbose && part.type === 'thinking') stderr.write(part.text)
     if (part.type === 'retry') stderr.write(`entia: ${part.failure.message.replace(/\.?$/, '.')} Retrying.\n`)
-    if (output === 'stream-json') line(part)
+    if (output === 'stream-json') line(part.type === 'end' ? { ...part, declined } : part)
     if (part.type !== 'end') continue
     const { answer } = part
-    if (output === 'json') line({ ...facts, ...answerData(answer) })
+    if (output === 'json') line({ ...facts, ...answerData(answer), declined })
     const isReply = answer.stop !== 'failed' && answer.stop !== 'cancelled' && answer.text !== ''
     if (output === 'text' && isReply) stdout.write(`${answer.text.replace(/\n$/, '')}\n`)
-    return ended(answer, session, stderr)
+    if (declined.length > 0) stderr.write(`entia: ${declinedText(declined)}\n`)
+    const exitCode = ended(answer, session, stderr)
+    return exitCode === exitCodes.done && declined.length > 0 ? exitCodes.stopped : exitCode
   }
   return exitCodes.failed
+}
+
+/** A call that needed a yes. */
+interface DeclinedCall {
+  readonly tool: string
+  readonly arguments: ToolCallEvent['call']['arguments']
+  readonly reason: string
+  /** No option gives the yes. */
+  readonly isCredential: boolean
+}
+
+function declinedCall({ call, decision }: ToolCallEvent): DeclinedCall {
+  const { arguments: given, dataClass, tool } = call
+  return { tool, arguments: given, reason: reasonText(decision.reason), isCredential: dataClass === 'credential' }
+}
+
+function declinedText(declined: readonly DeclinedCall[]): string {
+  const lines = declined.map(({ arguments: given, tool }) =>
+    cleanName(`  [${tool}] ${callHint(tool, given)}`.trimEnd()),
+  )
+  const tools = new Set(declined.filter(({ isCredential }) => !isCredential).map(({ tool }) => tool))
+  const advice = tools.size === 0 ? '' : `\nTo let them run: --allow ${[...tools].join(',')}`
+  return `declined, as nobody can be asked:\n${lines.join('\n')}${advice}`
 }
 
 function answerData({ costUsd, failure, steps, stop, text: reply, toolCalls, usage }: Answer): object {
@@ -103,8 +135,10 @@ function ended({ failure, stop }: Answer, session: ChatSession, stderr: RunPlace
 
 /** The prompt, with what is piped in behind an empty line. @throws UsageError */
 async function wholePrompt({ prompt }: RunArguments, place: RunPlace): Promise<string> {
-  const { stdin } = place
-  const piped = prompt === '-' || isPiped(stdin) ? await pipedText(place) : ''
+  const { stdin, stderr } = place
+  const isNeeded = prompt === '-' || prompt === undefined
+  const tell = (notice: string): void => void stderr.write(`entia: ${notice}\n`)
+  const piped = prompt === '-' || isPiped(stdin) ? await pipedText(stdin, { isNeeded, tell }) : ''
   const asked = prompt === '-' ? undefined : prompt
   const parts = [asked, piped.replace(/\s+$/, '')].filter((part) => part !== undefined && part.trim() !== '')
   if (parts.length > 0) return parts.join('\n\n')
@@ -113,18 +147,6 @@ async function wholePrompt({ prompt }: RunArguments, place: RunPlace): Promise<s
       ? 'entia run needs a prompt: entia run "What is this project?"'
       : 'The prompt that is piped in is empty.',
   )
-}
-
-/** A program that gives a pipe and never closes it would make this one wait without a word. */
-const patienceMs = 3_000
-
-async function pipedText({ stdin, stderr }: RunPlace): Promise<string> {
-  const timer = setTimeout(() => stderr.write('entia: waiting for the end of the piped input.\n'), patienceMs)
-  try {
-    return await text(stdin)
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 /** Something is piped in: neither a terminal nor a device such as /dev/null. */

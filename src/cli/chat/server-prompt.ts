@@ -1,5 +1,5 @@
 import { serverPrompts } from '../../runtime/mcp/session-feed.ts'
-import type { ChatSession } from '../../runtime/index.ts'
+import type { ChatSession } from '../../runtime/chat/chat-session.ts'
 import type { MenuItem } from './menu.ts'
 
 /**

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { UserMessage } from '../../index.ts'
+import { cutText } from '../../rules/text/cut-text.ts'
 import { inHome } from '../../runtime/config/folders.ts'
 import { maxPictureBytes, mediaTypeOf, tooLarge } from './pictures.ts'
 
@@ -51,6 +52,6 @@ async function fileBlock(path: string, cwd: string): Promise<Block | string | un
   if (mediaType !== undefined) return { type: 'file', mediaType, data: bytes.toString('base64'), name: path }
   if (bytes.includes(0)) return `@${path} is a binary file, and is not added.`
   const content = bytes.toString('utf8')
-  const shown = content.length > maxTextChars ? `${content.slice(0, maxTextChars)}\n[cut here]` : content
+  const shown = content.length > maxTextChars ? `${cutText(content, maxTextChars)}\n[cut here]` : content
   return { type: 'text', text: `<file path=${JSON.stringify(path)}>\n${shown}\n</file>` }
 }

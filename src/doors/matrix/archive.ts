@@ -61,11 +61,13 @@ const flushShapes: ShapesOf<FlushOptions> = { env: environment }
 
 /**
  * Asks the running `matrixRun` to archive, which it does after its present sync: it finds the file `archive.signal` in the
- * state folder.
+ * state folder. Gives the path of that file, which is gone once it was seen.
  */
-export async function matrixRequestFlush(options: FlushOptions = {}): Promise<void> {
+export async function matrixRequestFlush(options: FlushOptions = {}): Promise<string> {
   checkOptions('matrixRequestFlush', options, flushShapes)
-  await writePrivateFile(join(folders(options.env).state, 'archive.signal'), '')
+  const path = join(folders(options.env).state, 'archive.signal')
+  await writePrivateFile(path, '')
+  return path
 }
 
 /** Archives if that was asked for. The request is taken away first: one that is made meanwhile is the next. */

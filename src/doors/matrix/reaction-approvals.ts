@@ -1,6 +1,7 @@
 import type { Clock } from '../../engine/loop/clock.ts'
 import type { Decision } from '../../protocol/policy.ts'
 import type { ApprovalAnswer, ApprovalCall } from '../../runtime/chat/approval.ts'
+import { reasonText } from '../../runtime/policy/reason-text.ts'
 import { callHint } from '../../runtime/chat/progress.ts'
 import { visibleText } from '../../tools/files/clean-text.ts'
 import type { Json } from '../../world/json.ts'
@@ -133,7 +134,7 @@ function questionText({ arguments: given, leadsTo = {}, tool }: ApprovalCall, { 
     `May this run? [${tool}]${hint === '' ? '' : ` ${hint}`}`,
     ...shown,
     ...links,
-    `Reason: ${visibleText(reason)}`,
+    `Reason: ${visibleText(reasonText(reason))}`,
     `React with 👍 to allow it, or 👎 to decline, within ${reactionMs / 1_000} s.`,
   ].join('\n')
 }

@@ -5,7 +5,9 @@ import type {
   ServerContext,
 } from '@modelcontextprotocol/server'
 import type { ApprovalQuestion } from '../../engine/effects/approval-effect.ts'
+import { cutText } from '../../rules/text/cut-text.ts'
 import { visibleText } from '../../tools/files/clean-text.ts'
+import { deedText, reasonText } from '../../runtime/policy/reason-text.ts'
 import { canonical } from '../../world/canonical.ts'
 import { sha256 } from '../../world/sha256.ts'
 import type { ServerCall } from './server-calls.ts'
@@ -99,14 +101,15 @@ function shownHash({ arguments: given, dataClass, decision, operation, paths, to
   )
 }
 
-function textOf({ arguments: given, decision, operation, tool }: ApprovalQuestion): string {
+function textOf({ arguments: given, dataClass, decision, operation, tool }: ApprovalQuestion): string {
   const text = visibleText(JSON.stringify(given, undefined, 2))
   const cut =
     text.length > maxShownChars
-      ? `${text.slice(0, maxShownChars)}\n[${text.length - maxShownChars} more characters]`
+      ? `${cutText(text, maxShownChars)}\n[${text.length - maxShownChars} more characters]`
       : text
-  const what = operation === undefined || operation === 'unknown' ? '' : ` (${operation})`
-  const why = decision === undefined ? '' : `\nAsked because of: ${visibleText(decision.reason)}`
+  const deed = operation === 'unknown' ? '' : deedText(operation, dataClass)
+  const what = deed === '' ? '' : ` (${deed})`
+  const why = decision === undefined ? '' : `\nReason: ${visibleText(reasonText(decision.reason))}`
   return `May ${tool}${what} run?\n${cut}${why}`
 }
 

@@ -2,6 +2,7 @@ import { plainText } from '../../tools/files/clean-text.ts'
 import { noOutput } from '../../tools/tool-output.ts'
 import type { JsonObject } from '../../world/json.ts'
 import { callback, checkOptions } from '../../world/option-shapes.ts'
+import { reasonText } from '../policy/reason-text.ts'
 import type { Observer } from './observers.ts'
 import type { ToolCallEvent } from './tool-call-event.ts'
 
@@ -26,7 +27,7 @@ function toStderr(line: string): void {
 export function progressLine({ call, decision, outcome, result, success }: ToolCallEvent): string {
   const hint = callHint(call.tool, call.arguments)
   const head = `  [${shown(call.tool)}]${hint === '' ? '' : ` ${hint}`}`
-  if (outcome !== 'ran') return `${head} ${outcome}: ${shown(decision.reason)}`
+  if (outcome !== 'ran') return `${head} ${outcome}: ${shown(reasonText(decision.reason))}`
   return `${head} (${lineCount(result)} lines)${success ? '' : ' (error)'}`
 }
 

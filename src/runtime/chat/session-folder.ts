@@ -1,6 +1,7 @@
 import { open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { cutText } from '../../rules/text/cut-text.ts'
 import { sqliteStore } from '../../stores/sqlite.ts'
 import type { Store } from '../../stores/port.ts'
 import { EntiaError } from '../../world/entia-error.ts'
@@ -122,7 +123,7 @@ export class SessionFolder {
       cwd: head?.cwd,
       channel: head?.channel,
       model: head?.model,
-      firstMessage: text?.slice(0, firstMessageChars).toWellFormed(),
+      firstMessage: text && cutText(text, firstMessageChars).toWellFormed(),
     }
   }
 }

@@ -42,6 +42,10 @@ const McpServer = lazily(() =>
     allowedDomains: optional('Domains that it may reach in the sandbox. Default: allowedDomains.', domains()),
     writePaths: optional('Paths besides the working folder that it may write to in the sandbox.', paths()),
     sandbox: optional('It runs in the sandbox, where there is one. Default: true.', flag()),
+    roots: optional(
+      'Folders that it is told to work in. Default: that of the chat; none where its arguments name a folder.',
+      paths(),
+    ),
   }),
 )
 

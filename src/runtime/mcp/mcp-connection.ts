@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Client, ClientOptions, ElicitResult, OAuthClientProvider, Transport } from '@modelcontextprotocol/client'
 import type { ToolContext, ToolOutput } from '../../tools/port.ts'
@@ -9,6 +10,7 @@ import { boundedFetch } from './bounded-fetch.ts'
 import { callOutput, resourceOutput, withStopped } from './call-output.ts'
 import { lenient, type Offer, offered } from './offer.ts'
 import { ServerPipe, type ServerProgram } from './server-pipe.ts'
+import { serverRoots } from './server-roots.ts'
 import { plainText } from './tool-declarations.ts'
 
 /** A server that is started here, or one on the network. */
@@ -40,6 +42,11 @@ export interface ConnectOptions {
   readonly name?: string | undefined
   /** The folder that servers are told to work in. @default that of the process */
   readonly cwd?: string | undefined
+  /**
+   * Folders that a server is told to work in, counted from `cwd`; `[]`: it is told of none. @default `cwd`; none where an argument
+   * of the server's program is a folder, which it would otherwise drop for this one
+   */
+  readonly roots?: readonly string[] | undefined
   /** Asks a person what a server wants to know. Absent: servers get no answer. */
   readonly elicit?: AnswerElicitation | undefined
   /** How long a connection may take, in milliseconds of real time. @default 30,000 */
@@ -344,7 +351,7 @@ export class McpConnection {
     return {
       // No sampling: a server cannot spend the user's tokens.
       capabilities: {
-        roots: {},
+        ...(serverRoots(this.#target, this.#options).length > 0 && { roots: {} }),
         ...(this.#options.elicit !== undefined && { elicitation: { form: {} } }),
       },
       versionNegotiation: { mode: 'auto', probe: { timeoutMs: probeTimeoutMs } },
@@ -353,8 +360,12 @@ export class McpConnection {
   }
 
   #answerServer(client: Client): void {
-    const { cwd = process.cwd(), elicit } = this.#options
-    client.setRequestHandler('roots/list', () => ({ roots: [{ uri: pathToFileURL(cwd).href, name: 'cwd' }] }))
+    const { elicit } = this.#options
+    const roots = serverRoots(this.#target, this.#options).map((folder) => ({
+      uri: pathToFileURL(folder).href,
+      name: basename(folder),
+    }))
+    if (roots.length > 0) client.setRequestHandler('roots/list', () => ({ roots }))
     // Such as an answer to a request that was not sent: what is under way goes on.
     Object.assign(client, { onerror: () => {} })
     if (elicit === undefined) return

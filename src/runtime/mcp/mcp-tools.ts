@@ -222,6 +222,7 @@ const connectionShape = {
 const connectShapes = {
   name: filledText,
   cwd: filledText,
+  roots: listOf(filledText),
   elicit: callback,
   connectTimeoutMs: count,
   maxMessageBytes: count,

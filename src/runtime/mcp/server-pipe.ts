@@ -199,12 +199,13 @@ export class ServerPipe implements Transport {
     this.#ended(`it sent a message of more than ${this.#program.maxMessageBytes} bytes`)
   }
 
-  /** Some servers write their log to stdout: what is no message is ignored. */
+  /** Some servers write their log to stdout: what is no message is ignored. `trim` drops a byte order mark, too. */
   #take(line: string): void {
-    if (!line.startsWith('{')) return
+    const text = line.trim()
+    if (!text.startsWith('{')) return
     let message: unknown
     try {
-      message = JSON.parse(line)
+      message = JSON.parse(text)
     } catch {
       return
     }

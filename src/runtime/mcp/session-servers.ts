@@ -83,23 +83,29 @@ export class SessionServers implements ToolFeed {
     const { cache, cwd, elicit, home, passEnv, sandbox, servers: configured } = options
     const records = new ServerRecords(cache)
     const servers = await Promise.all(
-      Object.entries(configured).flatMap(([name, { command, trusted = false, url, ...rest }]): Promise<Server>[] => {
-        const target = targetOf({ command, url, ...rest })
-        if (target === undefined) {
-          options.onNotice(`The MCP server '${name}' has neither command nor url, and is left out.`)
-          return []
-        }
-        const auth = 'url' in target ? options.auth?.(name, target.url) : undefined
-        return [
-          records.read(name, target).then((record): Server => {
-            const wasMissing = record?.isMissing === true
-            const known = wasMissing ? undefined : record
-            const confine = confining(rest, sandbox, { cwd, home })
-            const connection = new McpConnection(target, { name, cwd, elicit, passEnv, auth, confine }, known?.offer)
-            return { name, target, trusted, connection, record: known, wasMissing, tools: [] }
-          }),
-        ]
-      }),
+      Object.entries(configured).flatMap(
+        ([name, { command, roots, trusted = false, url, ...rest }]): Promise<Server>[] => {
+          const target = targetOf({ command, url, ...rest })
+          if (target === undefined) {
+            options.onNotice(`The MCP server '${name}' has neither command nor url, and is left out.`)
+            return []
+          }
+          const auth = 'url' in target ? options.auth?.(name, target.url) : undefined
+          return [
+            records.read(name, target).then((record): Server => {
+              const wasMissing = record?.isMissing === true
+              const known = wasMissing ? undefined : record
+              const confine = confining(rest, sandbox, { cwd, home })
+              const connection = new McpConnection(
+                target,
+                { name, cwd, elicit, passEnv, auth, confine, roots },
+                known?.offer,
+              )
+              return { name, target, trusted, connection, record: known, wasMissing, tools: [] }
+            }),
+          ]
+        },
+      ),
     )
     const made = new SessionServers(options, records, servers)
     const unknown = servers.filter(({ record }) => record === undefined)

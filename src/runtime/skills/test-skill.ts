@@ -1,13 +1,14 @@
 import { realpath, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
-import { cleanName } from '../../tools/files/clean-text.ts'
+import { cleanName, plainText } from '../../tools/files/clean-text.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import {
   checkOptions,
   count,
   environment,
   filledText,
+  flag,
   listOf,
   objectWith,
   refuseMisfit,
@@ -28,6 +29,8 @@ export interface SkillTestResult {
 
 /** Options of `testSkill`. */
 export interface TestSkillOptions {
+  /** Prints what the tests print, and each result, on stderr as they come. @default false */
+  readonly verbose?: boolean | undefined
   /** Longest that all tests may take, in milliseconds of real time. @default 60000 */
   readonly timeoutMs?: number | undefined
   /** Environment of the child process, before secrets are taken out. @default that of the process */
@@ -39,6 +42,7 @@ export interface TestSkillOptions {
 }
 
 const testShapes: ShapesOf<TestSkillOptions> = {
+  verbose: flag,
   timeoutMs: count,
   env: environment,
   passEnv: listOf(text),
@@ -54,7 +58,9 @@ const reporter = `data:text/javascript,${encodeURIComponent(`export default asyn
     if (type === 'test:pass' || type === 'test:fail')
       yield JSON.stringify({
         type, name: data.name, file: data.file, kind: data.details?.type, isLeftOut: Boolean(data.skip || data.todo),
+        problem: data.details?.error?.cause?.message ?? data.details?.error?.message,
       }) + '\\n'
+    else if (type === 'test:stdout' || type === 'test:stderr') yield JSON.stringify({ type, text: data.message }) + '\\n'
 }`)}`
 
 const resultSchema = z.object({
@@ -97,9 +103,16 @@ async function testFiles(folder: string): Promise<readonly string[]> {
 async function resultsOf(
   cwd: string,
   files: readonly string[],
-  { env = process.env, passEnv = [], signal = new AbortController().signal, timeoutMs = 60_000 }: TestSkillOptions,
+  {
+    env = process.env,
+    passEnv = [],
+    signal = new AbortController().signal,
+    timeoutMs = 60_000,
+    verbose = false,
+  }: TestSkillOptions,
 ): Promise<readonly TestResult[]> {
   const chunks: Buffer[] = []
+  const told = verbose ? new ToldTests() : undefined
   let sizeBytes = 0
   // Set by a runner of Node, it would make the child a part of that one.
   const { NODE_TEST_CONTEXT: _, ...own } = childEnvironment(env, passEnv)
@@ -112,10 +125,30 @@ async function resultsOf(
     signal,
     output: (bytes, stream) => {
       if (stream === 'stdout') chunks.push(bytes)
+      told?.add(bytes, stream)
       return (sizeBytes += bytes.length) <= maxOutputBytes
     },
   })
   return Buffer.concat(chunks).toString().split('\n').flatMap(resultIn)
+}
+
+/** Shows on stderr what comes of tests. */
+class ToldTests {
+  readonly #decoder = new TextDecoder()
+  #open = ''
+
+  add(bytes: Uint8Array, stream: 'stdout' | 'stderr'): void {
+    if (stream === 'stderr') return void process.stderr.write(plainText(Buffer.from(bytes).toString()))
+    const lines = (this.#open + this.#decoder.decode(bytes, { stream: true })).split('\n')
+    this.#open = lines.pop() ?? ''
+    for (const line of lines) process.stderr.write(plainText(shownLine(line)))
+  }
+}
+
+function shownLine(line: string): string {
+  const { name, problem = '', text: printed = '', type } = JSON.parse(line) as Partial<Record<string, string>>
+  if (type === 'test:pass') return `✓ ${name}\n`
+  return type === 'test:fail' ? `✗ ${name}${problem === '' ? '' : `: ${problem}`}\n` : printed
 }
 
 /** The last line may be torn. */

@@ -1,3 +1,4 @@
+import { tokensOf } from '../../world/restore.ts'
 import * as standardComponents from '../../../components/index.ts'
 import { type HostOptions, hostOptionNames } from '../../engine/effects/host-options.ts'
 import { Host } from '../../engine/effects/host.ts'
@@ -164,14 +165,13 @@ class WorldsOfStore implements Worlds {
 
   async #opened(name: string): Promise<Runner> {
     const { make, components = [], record = false, systems = standardSystems() } = this.#options
-    const own = Symbol.iterator in components ? components : Object.values(components)
     const runner = await Runner.open({
       host: this.#host,
       store: this.#store,
       record,
       name,
       systems,
-      components: [...Object.values(standardComponents), ...(own as Iterable<Component>)],
+      components: [...Object.values(standardComponents), ...tokensOf(components)],
       create: () => made(name, make(name)),
     })
     for (const listening of this.#listeners) listenTo(runner, listening)

@@ -186,7 +186,7 @@ describe.for(eras)('a client of %s', (era: Era) => {
     expect(await called(client, 'write_file', { path: 'b.txt', content: 'x' })).toMatch(/^Wrote 1 bytes to b\.txt/)
     expect(await readFile(join(at.cwd, 'b.txt'), 'utf8')).toBe('x')
     expect(asked).toEqual([
-      'May write_file (write) run?\n{\n  "content": "x",\n  "path": "b.txt"\n}\nAsked because of: default: code/write/mcp',
+      'May write_file (writes in your project) run?\n{\n  "content": "x",\n  "path": "b.txt"\n}\nReason: it writes in your project',
     ])
   })
 

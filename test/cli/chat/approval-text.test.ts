@@ -21,7 +21,7 @@ describe('what is shown of a call', () => {
     const cwd = await tempFolder({ 'a.txt': 'one\ntwo\nthree\n' })
     const call = { tool: 'write_file', arguments: { path: 'a.txt', content: 'one\n2\nthree\n' }, operation: 'write' }
     expect(await shown(call, cwd)).toBe(
-      'write_file asks (write)\n  a.txt\n  @@ line 1 @@\n   one\n  -two\n  +2\n   three',
+      'write_file asks (writes)\n  a.txt\n  @@ line 1 @@\n   one\n  -two\n  +2\n   three',
     )
     expect(await readFile(join(cwd, 'a.txt'), 'utf8')).toBe('one\ntwo\nthree\n')
   })
@@ -68,6 +68,22 @@ describe('what is shown of a call', () => {
   it('is each argument of any other tool', async () => {
     expect(await shown({ tool: 'send', arguments: { to: 'you', parts: [1, 'a'] } })).toBe(
       'send asks\n  to: you\n  parts: [1,"a"]',
+    )
+  })
+
+  it('says in words what it does, and why it asks', async () => {
+    const bash = { tool: 'bash', arguments: { command: 'ls' }, operation: 'exec', dataClass: 'code' }
+    const asked = async (call: AskedCall) =>
+      (await approvalText(call, { cwd: '/', look: plainLook })).map(({ text }) => text).join('\n')
+    expect(await asked({ ...bash, reason: 'default: code/exec/cli' })).toBe(
+      'bash asks (runs a command in your project)\n  ls',
+    )
+    expect(await asked({ ...bash, reason: 'credential path: ~/.ssh' })).toContain(
+      'reason: there may be credentials in ~/.ssh',
+    )
+    const server = { tool: 's__x', arguments: {}, operation: 'unknown', dataClass: 'public' }
+    expect(await asked({ ...server, reason: 'default: public/unknown/cli' })).toBe(
+      's__x asks (does not say what it changes)',
     )
   })
 

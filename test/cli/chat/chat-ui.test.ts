@@ -363,7 +363,7 @@ describe('a question about a call', () => {
     const chat = new TypedChat({ columns: 80 })
     const answer = chat.ui.ask({ ...call, commandStart: 'npm test' }, new AbortController().signal)
     await chat.screen.until('Enter: no\n?')
-    expect(chat.screen.text).toContain('bash asks\n  npm test\n  reason: configured: bash\n')
+    expect(chat.screen.text).toContain('bash asks\n  npm test\n  reason: by the settings for bash\n')
     chat.type('\r')
     expect(await answer).toEqual({ approved: false })
   })
@@ -412,6 +412,23 @@ describe('a question about a call', () => {
       chat.type(`${typed}\r`)
       await chat.screen.until(`'${typed}' is none of the answers.`)
     }
+    chat.type('y\r')
+    expect(await answer).toEqual({ approved: true })
+    expect(chat.submitted).toEqual([])
+  })
+
+  it('stays open while slash commands are carried out beside it', async () => {
+    const chat = new TypedChat()
+    const answer = chat.ui.ask(call, new AbortController().signal)
+    await chat.screen.until('Enter: no\n?')
+    const asides = ['/stats', '/sttats', '/permissions bash allow']
+    for (const [at, typed] of asides.entries()) {
+      chat.type(`${typed}\r`)
+      await vi.waitFor(() => expect(chat.asides).toHaveLength(at + 1))
+    }
+    chat.type('/etc/hosts\r')
+    await chat.screen.until("'/etc/hosts' is none of the answers.")
+    expect(chat.asides).toEqual(asides)
     chat.type('y\r')
     expect(await answer).toEqual({ approved: true })
     expect(chat.submitted).toEqual([])

@@ -11,7 +11,17 @@ describe('a failed turn of a chat', () => {
     [
       { kind: 'overloaded', message: 'ollama could not be reached: connect ECONNREFUSED' },
       'ollama/gpt-oss:20b',
-      'overloaded: ollama could not be reached: connect ECONNREFUSED. Start Ollama, or name where it runs by OLLAMA_HOST.',
+      'ollama could not be reached: connect ECONNREFUSED. Start Ollama, or name where it runs by OLLAMA_HOST.',
+    ],
+    [
+      { kind: 'overloaded', message: 'anthropic could not be reached: connect ECONNREFUSED' },
+      'anthropic/large',
+      'anthropic could not be reached: connect ECONNREFUSED. Look at the network, a proxy and the address of the provider (its base URL).',
+    ],
+    [
+      { kind: 'overloaded', message: 'anthropic failed: Overloaded' },
+      'anthropic/large',
+      expect.stringMatching(/^overloaded: anthropic failed: Overloaded\./) as string,
     ],
     [
       { kind: 'budget-spent', message: 'The ceiling is reached.' },
@@ -19,6 +29,6 @@ describe('a failed turn of a chat', () => {
       'budget-spent: The ceiling is reached. Raise the ceiling: ceilings in config.json, or /resume-after-cost-ceiling USD in a chat.',
     ],
   ] as const)('is told in whole sentences, with what its user can do: %j', ([failure, model, text]) => {
-    expect(failureText(failure, model)).toBe(text)
+    expect(failureText(failure, model)).toEqual(text)
   })
 })

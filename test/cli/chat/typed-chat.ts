@@ -13,6 +13,8 @@ export class TypedChat {
   readonly screen: ScreenReader
   readonly ui: ChatUi
   readonly submitted: string[] = []
+  /** Commands beside an open question. */
+  readonly asides: string[] = []
   readonly keys: string[] = []
   /** All that was written to the terminal. */
   sent = ''
@@ -35,6 +37,7 @@ export class TypedChat {
       history: [],
       markdown: () => Promise.resolve(new MarkdownStream(look)),
       onSubmit: (text) => void this.submitted.push(text),
+      onAside: (line) => void this.asides.push(line),
       onEscape: () => void this.keys.push('escape'),
       onInterrupt: () => void this.keys.push('interrupt'),
       onQuit: () => void this.keys.push('quit'),

@@ -115,7 +115,7 @@ describe('matrixRequestFlush', () => {
         got.push(heard(room))
         if (got.length > 1) return
         // Asked again meanwhile.
-        await matrixRequestFlush({ env: at.env })
+        expect(await matrixRequestFlush({ env: at.env })).toBe(signal)
         throw new Error('the disk is full')
       },
     })

@@ -56,7 +56,7 @@ describe('a call that needs a person', () => {
     at.server.say(at.room, at.ada, 'Go.')
     const asked = await question(at)
     expect(replies(at, at.room)).toEqual([
-      'May this run? [write_file] a.txt\ncontent: x\nReason: default: code/write/matrix\n' +
+      'May this run? [write_file] a.txt\ncontent: x\nReason: it writes in your project\n' +
         'React with 👍 to allow it, or 👎 to decline, within 60 s.',
     ])
     expect(await isWritten(at)).toBe(false)

@@ -51,8 +51,10 @@ describe('a run with one prompt', () => {
     const at = await place(inTurn(bash('touch made'), { text: 'It was not allowed.', usage }))
     const ended = await run(at, ['-p', 'Make a file.'])
     expect(ended).toEqual({
-      ...{ code: 0, signal: null, stdout: 'It was not allowed.\n' },
-      stderr: '  [bash] touch made declined: default: code/exec/cli\n',
+      ...{ code: 3, signal: null, stdout: 'It was not allowed.\n' },
+      stderr:
+        '  [bash] touch made declined: it runs a command in your project\n' +
+        'entia: declined, as nobody can be asked:\n  [bash] touch made\nTo let them run: --allow bash\n',
     })
     expect(lastText(at.server.requests[1] as Received)).toContain('user declined: no approval channel')
     expect(existsSync(join(at.in, 'made'))).toBe(false)
@@ -67,9 +69,21 @@ describe('a run with one prompt', () => {
     })
     expect(await readFile(join(at.in, 'made'), 'utf8')).toBe('x\n')
     const ended = await run(at, ['-p', 'Read the key.', '--allow', 'bash'])
-    expect(ended).toMatchObject({ code: 0, stdout: 'I may not.\n' })
-    expect(ended.stderr).toContain('[bash] cat ~/.ssh/id_rsa declined: credential path: ')
+    expect(ended).toMatchObject({ code: 3, stdout: 'I may not.\n' })
+    expect(ended.stderr).toContain('[bash] cat ~/.ssh/id_rsa declined: there may be credentials in ')
+    expect(ended.stderr).not.toContain('--allow')
     expect(at.server.requests.map(({ text }) => text).join()).not.toContain('secret')
+  })
+
+  it.for(['json', 'stream-json'])('gives declined calls in its %s', async (output) => {
+    const at = await place(inTurn(bash('touch made'), { text: 'It was not allowed.', usage }))
+    const { code, stdout } = await run(at, ['-p', 'Make a file.', '--output', output])
+    expect(code).toBe(3)
+    const last = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as object
+    const reason = 'it runs a command in your project'
+    expect(last).toMatchObject({
+      declined: [{ tool: 'bash', arguments: { command: 'touch made' }, reason, isCredential: false }],
+    })
   })
 
   it('takes what is piped in behind the prompt, or as the prompt', async () => {
@@ -169,6 +183,23 @@ describe('a run with one prompt', () => {
     expect(JSON.stringify(at.server.requests.at(-1)?.body)).not.toContain('turn cancelled')
   })
 
+  it('goes on without a pipe that stays open and silent, and says so', async () => {
+    const at = await place(inTurn({ text: 'Here I am.', usage }))
+    const program = new Program(['-p', 'Hello?'], { ...at, input: null })
+    const { code, stderr, stdout } = await program.ended
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'Here I am.\n' })
+    expect(stderr).toMatch(/^entia: nothing was piped in for 5 s, and the prompt goes without it\./)
+  })
+
+  it('cuts a file that the prompt names between two characters', async () => {
+    const at = await place(inTurn({ text: 'Read.', usage }))
+    await writeFile(join(at.in, 'big.txt'), `${'a'.repeat(49_999)}${'😀'.repeat(9)}`)
+    expect(await run(at, ['-p', 'Read @big.txt'])).toMatchObject({ code: 0 })
+    const said = lastText(at.server.requests[0] as Received)
+    expect(said).toContain('aaa\\n[cut here]')
+    expect(said.isWellFormed() && !said.includes('\uFFFD')).toBe(true)
+  })
+
   it('ends quietly when its output is closed', async () => {
     const begun = Promise.withResolvers<void>()
     const at = await place(() => {
@@ -178,15 +209,15 @@ describe('a run with one prompt', () => {
     const program = new Program(['-p', 'Speak.'], at)
     await Promise.race([begun.promise, program.ended])
     program.child.stdout?.destroy()
-    const { signal, stderr } = await program.ended
-    expect({ signal, stderr }).toEqual({ signal: null, stderr: '' })
+    const { code, stderr } = await program.ended
+    expect({ code, stderr }).toEqual({ code: 141, stderr: '' })
   })
 
   it('ends quietly when its output is closed after the first of many lines', async () => {
     const at = await place(() => ({ text: 'Nobody reads this.', usage, latencyMs: 200 }))
     const program = new Program(['-p', 'Speak.', '--output', 'stream-json'], at)
     program.child.stdout?.once('data', () => program.child.stdout?.destroy())
-    const { signal, stderr } = await program.ended
-    expect({ signal, stderr }).toEqual({ signal: null, stderr: '' })
+    const { code, stderr } = await program.ended
+    expect({ code, stderr }).toEqual({ code: 141, stderr: '' })
   })
 })

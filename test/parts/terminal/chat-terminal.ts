@@ -44,7 +44,7 @@ export class ChatTerminal {
       cwd,
       cols: columns,
       rows,
-      name: 'xterm-256color',
+      name: env['TERM'] ?? 'xterm-256color',
       env: {
         PATH: process.env['PATH'] ?? '',
         TERM: 'xterm-256color',

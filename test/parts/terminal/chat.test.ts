@@ -276,6 +276,35 @@ describe('entia on a terminal', () => {
     expect(terminal.sent).not.toMatch(/\u001b\[[\d;]*m/)
   })
 
+  it('sends plain lines alone to a dumb terminal: a reply, a question, a cancelled turn', async () => {
+    const at = await place(
+      inTurn(
+        { text: '# Notes\n\nIt is **bold**.', usage },
+        bash('touch made'),
+        { text: 'Made.', usage },
+        bash('sleep 86.2'),
+      ),
+    )
+    const terminal = await chat(at, [], { env: { TERM: 'dumb' } })
+    terminal.type('Hi\r')
+    await terminal.until(/leaves\.\n› Hi\n+Notes\n\nIt is bold\.\n\n1 step[^\n]*\n\n?›$/m)
+    terminal.type('Make it.\r')
+    await terminal.until(/bash asks[^]*touch made[^]*y yes, once[^]*\n\? ?$/)
+    terminal.type('y\r')
+    await terminal.until(/Made\.\n\n2 steps[^\n]*\n\n?›$/)
+    terminal.type('Wait.\r')
+    await terminal.until(/sleep 86\.2[^]*\n\? ?$/)
+    terminal.type('y\r')
+    await vi.waitFor(() => expect(processesWith('sleep 86.2')).not.toEqual([]), 20_000)
+    terminal.type('\u0003')
+    await terminal.until(/\[turn cancelled\]\n1 step[^\n]*\n\n?›$/)
+    terminal.type('\u0004')
+    expect(await terminal.ended).toMatchObject({ exitCode: 0 })
+    // oxlint-disable-next-line no-control-regex
+    expect(terminal.sent).not.toMatch(/[\u001b\u0007]/)
+    expect(terminal.sent.match(/› Hi/g)).toHaveLength(1)
+  })
+
   it('refuses a chat that is open in another terminal, and says where', async () => {
     const at = await place(inTurn({ text: 'Hello.', usage }))
     const terminal = await chat(at)
@@ -292,7 +321,7 @@ describe('entia on a terminal', () => {
     const terminal = await chat(at)
     terminal.type('Make two files.\r')
     await terminal.until(
-      /bash asks \(exec, code\)\n {2}touch one\n[^]*c commands that begin "touch one"[^]*Enter:\sno\n\?$/,
+      /bash asks \(runs a command in your project\)\n {2}touch one\n[^]*c commands that begin "touch one"[^]*Enter:\sno\n\?$/,
     )
     terminal.type('\r')
     await terminal.until(/touch one declined[^]*touch two\n[^]*Enter:\sno\n\?$/)

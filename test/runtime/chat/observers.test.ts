@@ -129,7 +129,7 @@ describe('an observer', () => {
     expect(written).toEqual([
       '  [read_file] a.ts (3 lines)\n',
       '  [bash] echo x; exit 1 (2 lines) (error)\n',
-      '  [write_file] b.ts declined: default: code/write/cli\n',
+      '  [write_file] b.ts declined: it writes in your project\n',
     ])
     expect(lines).toEqual(written)
   })

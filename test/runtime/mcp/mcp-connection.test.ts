@@ -118,6 +118,24 @@ describe('a server over stdio', () => {
     expect(await call('roots')).toContain('file:///tmp')
   })
 
+  it.each<[string, string[], readonly string[] | undefined, string[]]>([
+    ['that it is given', [], ['sub', '/other'], ['file:///tmp/sub', 'file:///other']],
+    ['of the chat, where no argument is a folder', ['a b', 'nothing/here', 'proc'], undefined, ['file:///tmp']],
+    ['that it is given, though an argument is a folder', ['/proc'], ['.'], ['file:///tmp']],
+  ])('is told of the folder %s', async (_, words, roots, uris) => {
+    const told = await called(mcpTools(await connected({ cwd: '/tmp', roots }, ...words)), 'misfit__roots')
+    expect(told.match(/file:\/\/[\w/]*/g)).toEqual(uris)
+  })
+
+  it.each<[string, string[], readonly string[] | undefined]>([
+    ['an argument is one', ['/proc'], undefined],
+    ['an argument holds one', ['--root=/proc'], undefined],
+    ['its list is empty', [], []],
+  ])('is told of no folder where %s', async (_, words, roots) => {
+    const told = await called(mcpTools(await connected({ cwd: '/tmp', roots }, ...words)), 'misfit__roots')
+    expect(told).not.toContain('file://')
+  })
+
   it('gets no secrets in its environment', async () => {
     const names = (await call('environment')).split(' ')
     expect(names).toContain('PATH')

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { testSkill } from 'entia/runtime'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { tempFolder } from '../../tools/temp-folder.ts'
 import { skillText } from './skills-on-disk.ts'
 
@@ -31,6 +31,21 @@ describe('the tests of a skill', () => {
     })
     const passed = process.features.typescript === false ? 3 : 4
     expect(await testSkill(folder)).toEqual({ passed, failed: 1, errors: 3 })
+  })
+
+  it('are shown on stderr as they come, where that is wanted', async () => {
+    const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    onTestFinished(() => write.mockRestore())
+    const folder = await tempFolder({
+      'a.test.mjs': using(
+        "test('passes', () => { console.log('printed\\u001b[2J') })",
+        "test('fails', () => { throw new Error('because') })",
+      ),
+    })
+    expect(await testSkill(folder, { verbose: true })).toEqual({ passed: 1, failed: 1, errors: 0 })
+    const shown = write.mock.calls.map(([text]) => String(text)).join('')
+    for (const part of ['✓ passes\n', 'printed\n', '✗ fails: because\n']) expect(shown).toContain(part)
+    expect(shown).not.toContain('\u001b')
   })
 
   it('see neither secrets nor a runner of tests around them, unless they are passed on, and run in the folder', async () => {
