@@ -1,32 +1,81 @@
 import type { AssistantMessage, Message, ProviderBlock, ThinkingBlock } from '../protocol/message.ts'
+import { parseModel } from '../protocol/model-name.ts'
+import { fileNote } from '../rules/media/file-form.ts'
+import type { LeftOut } from './refused-parts.ts'
 
 const emptyMessage = '(empty message)'
 
-/** Does a provider accept this block of its own or another provider's? */
+/** Who is asked, and what is left out of a message. */
+export interface Addressee {
+  /** The adapter's name, by which it marks what its provider writes. */
+  readonly adapter: string
+  /** The name that the provider is called by. Absent: the adapter's. */
+  readonly provider?: string | undefined
+  readonly leftOut: LeftOut
+}
+
+/** Does a provider accept this block of its own? */
 export type TakesBack = (block: ThinkingBlock | ProviderBlock) => boolean
 
 /**
  * Prepares a message for a provider; `undefined` leaves it out. It depends on the message alone, so that requests keep their
  * prefix.
  *
- * Drops an assistant's foreign blocks, and thinking and blank text at its end: providers refuse thinking with nothing after it.
- * A blank user message becomes a placeholder: without it the assistant's own words could be the last.
+ * Drops an assistant's foreign blocks and fields, and thinking and blank text at its end: providers refuse thinking with nothing
+ * after it. A blank user message becomes a placeholder: without it the assistant's own words could be the last.
+ *
+ * @param addressee absent: everything is the provider's own
  */
-export function acceptedMessage(message: Message, takesBack: TakesBack): Message | undefined {
-  if (message.role === 'tool') return message
-  if (message.role === 'assistant') return acceptedReply(message, takesBack)
-  const isBlank = message.content.every((block) => block.type === 'text' && block.text.trim() === '')
-  return isBlank ? { ...message, content: [{ type: 'text', text: emptyMessage }] } : message
+export function acceptedMessage(message: Message, takesBack: TakesBack, addressee?: Addressee): Message | undefined {
+  if (message.role === 'assistant') return acceptedReply(message, takesBack, addressee)
+  const { adapter = '', leftOut } = addressee ?? {}
+  const isNoted = leftOut?.files === true && message.content.some(({ type }) => type === 'file')
+  const seen = isNoted
+    ? ({ ...message, content: message.content.map((block) => noted(block, adapter)) } as Message)
+    : message
+  if (seen.role === 'tool') return seen
+  const isBlank = seen.content.every((block) => block.type === 'text' && block.text.trim() === '')
+  return isBlank ? { ...seen, content: [{ type: 'text', text: emptyMessage }] } : seen
 }
 
-function acceptedReply(message: AssistantMessage, takesBack: TakesBack): AssistantMessage | undefined {
+function noted(block: Message['content'][number], provider: string): Message['content'][number] {
+  return block.type === 'file' ? { type: 'text', text: fileNote(block, `${provider} does not take it`) } : block
+}
+
+/** Did this provider write it? Two that are called by different names may have adapters of one name. */
+function isOwn(writer: string, model: string | undefined, { adapter, provider }: Addressee): boolean {
+  return (
+    writer === adapter && (provider === undefined || model === undefined || parseModel(model).provider === provider)
+  )
+}
+
+function acceptedReply(
+  message: AssistantMessage,
+  takesBack: TakesBack,
+  addressee: Addressee | undefined,
+): AssistantMessage | undefined {
+  const goesBack = (writer: string): boolean => {
+    return addressee === undefined || (!addressee.leftOut.own && isOwn(writer, message.model, addressee))
+  }
   const taken = message.content.filter((block) => {
-    return (block.type !== 'thinking' && block.type !== 'provider') || takesBack(block)
+    return (block.type !== 'thinking' && block.type !== 'provider') || (goesBack(block.provider) && takesBack(block))
   })
   const end = taken.findLastIndex((block) => {
     return block.type !== 'thinking' && (block.type !== 'text' || block.text.trim() !== '')
   })
   if (end === -1) return undefined
-  const isWhole = end === message.content.length - 1
-  return isWhole ? message : { ...message, content: taken.slice(0, end + 1) }
+  const isWhole = taken.length === message.content.length && end === taken.length - 1
+  if (isWhole && !hasExtra(message)) return message
+  const { extra, ...rest } = message
+  const isForeign = extra !== undefined && !goesBack(extra.provider)
+  const content = taken.slice(0, end + 1).map((block) => {
+    if (!('extra' in block) || block.extra === undefined || goesBack(block.extra.provider)) return block
+    const { extra: _, ...known } = block
+    return known
+  })
+  return { ...rest, ...(extra !== undefined && !isForeign && { extra }), content }
+}
+
+function hasExtra({ content, extra }: AssistantMessage): boolean {
+  return extra !== undefined || content.some((block) => 'extra' in block && block.extra !== undefined)
 }

@@ -28,8 +28,13 @@ export function boundedFetch(
 
 export interface BodyWatcher {
   take(chunk: Uint8Array): void
-  /** The body is complete. A returned error fails it. */
-  end(): Error | undefined
+  /** Nothing is passed on while it is not known what the body is. */
+  readonly isUndecided: boolean
+  /**
+   * The body is complete. A returned error fails it; bytes take the place of what is left.
+   * @param left the bytes behind the last whole event
+   */
+  end(left: () => string): Error | Uint8Array | undefined
 }
 
 /** The beginning of an error's body, after reading all of it. */
@@ -66,9 +71,10 @@ function boundedStream(
         for (;;) {
           const { done, value: chunk } = await reader.read()
           if (done) {
-            const problem = watcher?.end()
-            if (problem !== undefined) throw problem
-            if (begun.size > 0) controller.enqueue(begun.take())
+            const instead = watcher?.end(() => begun.text)
+            if (instead instanceof Error) throw instead
+            if (instead !== undefined) controller.enqueue(instead)
+            else if (begun.size > 0) controller.enqueue(begun.take())
             controller.close()
             return
           }
@@ -81,7 +87,7 @@ function boundedStream(
           watcher?.take(chunk)
           const before = tail
           tail = Buffer.concat([before, chunk.subarray(-2)]).subarray(-2)
-          if (!endsAnEvent(before, chunk)) {
+          if (watcher?.isUndecided === true || !endsAnEvent(before, chunk)) {
             begun.add(chunk)
             continue
           }

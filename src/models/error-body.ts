@@ -1,4 +1,5 @@
-import { fieldsOf, writeJson } from './wire-values.ts'
+import { retryHintIn } from './retry-hint.ts'
+import { fieldsOf, isObject, textIn, writeJson } from './wire-values.ts'
 
 export interface SaidError {
   readonly message: string
@@ -6,6 +7,8 @@ export interface SaidError {
   readonly names: readonly string[]
   /** HTTP status in the body: some servers send it as the code. */
   readonly status: number | undefined
+  /** How long to wait, if it says so. */
+  readonly retryAfterMs?: number | undefined
   /** Text, or JSON with an error in it; a web page or a finished answer is none. */
   readonly isError: boolean
 }
@@ -18,31 +21,44 @@ export function readErrorBody(text: string): SaidError {
     return readError(JSON.parse(trimmed))
   } catch {
     const isPage = trimmed.startsWith('<')
-    return { message: isPage ? textOfPage(trimmed) : trimmed, names: [], status: undefined, isError: !isPage }
+    const message = isPage ? textOfPage(trimmed) : trimmed
+    return { message, names: [], status: undefined, retryAfterMs: retryHintIn({}, message), isError: !isPage }
   }
 }
 
 export function readError(body: unknown): SaidError {
   const error = innermost(body)
-  const { code, type, details, error_type: other } = fieldsOf(error)
+  const fields = fieldsOf(error)
+  const { code, type, details, error_type: other, status, innererror, __type: exception } = fields
+  const said = [fieldsOf(details)['error_code'], fieldsOf(innererror)['code'], code, type, other, status, exception]
+  // Some servers put the code beside the error.
+  const outer = error === body ? {} : fieldsOf(body)
+  const message = messageOf(error)
   return {
-    message: messageOf(error),
-    names: [fieldsOf(details)['error_code'], code, type, other].filter((name) => typeof name === 'string'),
-    status: statusOf(code),
+    message,
+    names: [...said, outer['code'], outer['type']].filter(
+      (name) => typeof name === 'string' && name !== 'error',
+    ) as string[],
+    status: statusOf(code) ?? statusOf(status) ?? statusOf(outer['status']),
+    retryAfterMs: retryHintIn({ ...outer, ...fields }, message),
     isError: error !== body,
   }
 }
 
-/** Some servers wrap the error in `error`, `errors` or `detail`. */
+/** Some servers wrap the error in `error`, `errors` or `detail`, and those in a list. */
 function innermost(body: unknown): unknown {
+  if (Array.isArray(body) && body.length === 1 && isObject(body[0]) && 'error' in body[0]) return innermost(body[0])
   const { error, errors, detail } = fieldsOf(body)
   return error ?? (Array.isArray(errors) ? errors[0] : undefined) ?? detail ?? body
 }
 
 function messageOf(error: unknown): string {
   if (typeof error === 'string') return error
-  const { message, msg } = fieldsOf(error)
-  const said = message ?? msg ?? error
+  const { message, msg, Message, metadata } = fieldsOf(error)
+  const said = message ?? msg ?? Message ?? error
+  // A router gives the words of the server behind it.
+  const raw = textIn(fieldsOf(metadata)['raw'])
+  if (typeof said === 'string' && raw !== '') return `${said}: ${raw}`
   return typeof said === 'string' && said !== '' ? said : writeJson(said === '' ? error : said)
 }
 

@@ -30,7 +30,7 @@ export interface OpenAIOptions extends Omit<ServerOptions, 'name' | 'apiKeyEnv'>
 /** Options of `openaiCompatible`. */
 export interface CompatibleOptions extends ServerOptions {
   readonly baseURL: string
-  /** The field for thinking in requests; replies may use either. @default 'reasoning_content' */
+  /** The field for thinking in requests. @default the one that the reply used, of the two */
   readonly thinkingField?: ThinkingField | undefined
 }
 
@@ -79,7 +79,7 @@ export function openaiCompatible(options: CompatibleOptions): ModelProvider {
 function chat(options: CompatibleOptions, settings?: JsonObject): ModelProvider {
   checkOptions('openaiCompatible()', options, compatibleShapes)
   refuseNoAddress(options.baseURL)
-  const { thinkingField = defaultThinkingField, ...server } = options
+  const { thinkingField, ...server } = options
   return providerOnDemand(async () => (await import('./openai/providers.ts')).chatProvider(server, thinkingField), {
     settings,
     maxReplyBytes: options.maxReplyBytes,

@@ -17,6 +17,8 @@ export interface ModelOptions {
 
 /** Pure data projected from an agent's components: the same world gives the same bytes. */
 export interface ModelRequest {
+  /** The name that the provider is called by: what another one added to a reply does not go there. Absent: unknown. */
+  readonly provider?: string | undefined
   readonly model: string
   /** Empty: none. */
   readonly system: string

@@ -2,7 +2,9 @@ import type { Failure, FailureKind } from '../protocol/failure.ts'
 import type { AssistantMessage } from '../protocol/message.ts'
 import type { TokenCounts } from '../rules/tokens/token-counts.ts'
 import { cutText } from '../rules/text/cut-text.ts'
+import { isOverflowText, isRefusalText, kindOfBroadName, kindOfName } from './error-words.ts'
 import type { ModelOutcome } from './port.ts'
+import { durationAt } from './retry-hint.ts'
 
 /** A failed call, as adapters read it from their SDK's error. */
 export interface ProviderError {
@@ -12,6 +14,8 @@ export interface ProviderError {
   /** The provider's error codes, the most specific first. */
   readonly names?: readonly string[] | undefined
   readonly headers?: Headers | undefined
+  /** As its text or a field says. */
+  readonly retryAfterMs?: number | undefined
   /** No answer: unreachable, or silent for too long. */
   readonly silent?: 'unreachable' | 'timed-out' | undefined
   /** Sent with a success status instead of a stream. */
@@ -21,48 +25,14 @@ export interface ProviderError {
 /** Limit in characters: a proxy may answer with a web page. */
 const MAX_MESSAGE_LENGTH = 1_000
 
-/** Codes more specific than their status. */
-const kindOfName: Readonly<Record<string, FailureKind>> = {
-  context_length_exceeded: 'context-overflow',
-  exceed_context_size_error: 'context-overflow',
-  request_too_large: 'context-overflow',
-  // Sent as 429, but retrying does not help: the user must act.
-  insufficient_quota: 'unauthorized',
-  exceeded_current_quota_error: 'unauthorized',
-  billing_error: 'unauthorized',
-  contract_spend_limit_reached: 'unauthorized',
-  enforced_spend_limit_reached: 'unauthorized',
-  invalid_api_key: 'unauthorized',
-  bio_policy: 'refused',
-  content_filter: 'refused',
-  content_policy_violation: 'refused',
-  image_content_policy_violation: 'refused',
-  invalid_prompt: 'refused',
-  misalignment_policy_violation: 'refused',
-}
-
-/** Broad codes, for errors within a stream, which have no status. */
-const kindOfBroadName: Readonly<Record<string, FailureKind>> = {
-  authentication_error: 'unauthorized',
-  permission_error: 'unauthorized',
-  not_found_error: 'invalid-request',
-  invalid_request_error: 'invalid-request',
-  rate_limit_error: 'rate-limited',
-  rate_limit_exceeded: 'rate-limited',
-}
-
-/** Texts of providers without a code for a too long prompt. */
-const overflowText =
-  /prompt is too long|exceeds? (the )?context|context (window|length|size)|exceeded model token limit/i
-
 /** A finished answer; `isCut`: at the token limit. */
 export function replied(
   model: string,
-  content: AssistantMessage['content'],
+  said: Pick<AssistantMessage, 'content' | 'extra'>,
   { isCut, counts }: { readonly isCut: boolean; readonly counts: TokenCounts },
 ): ModelOutcome {
-  const stop = content.some(({ type }) => type === 'tool-call') ? 'tool-calls' : 'end'
-  const message = { role: 'assistant', content, model } as const
+  const stop = said.content.some(({ type }) => type === 'tool-call') ? 'tool-calls' : 'end'
+  const message = { role: 'assistant', ...said, model } as const
   return { ok: true, value: { message, stop: isCut ? 'max-tokens' : stop, ...counts } }
 }
 
@@ -73,7 +43,10 @@ export function failed(failure: Failure): ModelOutcome {
 /** The only place that decides the kind of a provider's failure. */
 export function failureOf(provider: string, error: ProviderError): Failure {
   const kind = kindOf(error)
-  const retryAfterMs = kind === 'rate-limited' || kind === 'overloaded' ? retryAfterOf(error.headers) : undefined
+  const isWaiting = kind === 'rate-limited' || kind === 'overloaded'
+  const retryAfterMs = isWaiting
+    ? (retryAfterOf(error.headers) ?? error.retryAfterMs ?? resetOf(error.headers))
+    : undefined
   return {
     kind,
     message: describe(provider, error),
@@ -87,7 +60,10 @@ function kindOf({ status, names = [], message, silent, isNoStream }: ProviderErr
   // A server without a stream would answer the same again.
   const unnamed = isNoStream === true ? 'invalid-request' : 'overloaded'
   const kind = lookUp(kindOfName, names) ?? kindOfStatus(status) ?? lookUp(kindOfBroadName, names) ?? unnamed
-  return kind === 'invalid-request' && overflowText.test(message) ? 'context-overflow' : kind
+  if (kind === 'unauthorized') return status === 403 && isRefusalText(message) ? 'refused' : kind
+  if (kind !== 'invalid-request' && kind !== 'overloaded' && kind !== 'rate-limited') return kind
+  if (isOverflowText(message)) return kind === 'rate-limited' && !/too large/i.test(message) ? kind : 'context-overflow'
+  return kind === 'invalid-request' && isRefusalText(message) ? 'refused' : kind
 }
 
 function isRedirect(status: number | undefined): boolean {
@@ -106,7 +82,7 @@ function kindOfStatus(status: number | undefined): FailureKind | undefined {
 }
 
 function lookUp(table: Readonly<Record<string, FailureKind>>, names: readonly string[]): FailureKind | undefined {
-  const name = names.find((candidate) => Object.hasOwn(table, candidate))
+  const name = names.map((each) => each.toLowerCase()).find((each) => Object.hasOwn(table, each))
   return name === undefined ? undefined : table[name]
 }
 
@@ -144,6 +120,15 @@ function retryAfterOf(headers: Headers | undefined): number | undefined {
   if (!/^([a-z]|\d{4}-)/i.test(value)) return undefined
   const waitMs = Date.parse(value) - Date.parse(headers?.get('date') ?? '')
   return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs)
+}
+
+/** When a limit that is used up is reset, as OpenAI and others say it. */
+function resetOf(headers: Headers | undefined): number | undefined {
+  const resets = ['requests', 'tokens'].flatMap((what) => {
+    if (headers?.get(`x-ratelimit-remaining-${what}`)?.trim() !== '0') return []
+    return durationAt(headers.get(`x-ratelimit-reset-${what}`) ?? '') ?? []
+  })
+  return resets.length === 0 ? undefined : Math.max(...resets)
 }
 
 /** Unsigned, capped to what a World can hold. */

@@ -3,7 +3,8 @@ import { EntiaError } from '../world/entia-error.ts'
 import type { Failure } from '../protocol/failure.ts'
 import { inspect } from '../world/inspect.ts'
 import { failed, failureOf, type ProviderError } from './provider-failure.ts'
-import type { ModelDelta, ModelOutcome } from './port.ts'
+import type { ModelDelta, ModelOutcome, ModelRequest } from './port.ts'
+import type { Part, RefusedParts } from './refused-parts.ts'
 import { providerDefaults, ReplyTooLong, sizeOfDelta, tooLong, tooLongIn } from './reply-bound.ts'
 import { causesOf, isObject, wellFormedJson } from './wire-values.ts'
 
@@ -12,8 +13,13 @@ export interface StreamReader<Event> {
   take(event: Event): void
   /** Bytes kept but not in deltas: signatures, provider blocks. Bounded like the reply. */
   readonly unheardBytes: number
-  /** `undefined` until the provider says that its answer is finished. */
-  outcome(): ModelOutcome | undefined
+  /** What the provider has still to say: something it says nothing without, counts that it may say, or nothing. */
+  readonly awaits: 'answer' | 'counts' | 'nothing'
+  /**
+   * `undefined` until the provider says that its answer is finished.
+   * @param isOver nothing more comes. @default false
+   */
+  outcome(isOver?: boolean): ModelOutcome | undefined
 }
 
 /** The longest timer of Node: SDK timeouts are off, the world's time rules. */
@@ -37,9 +43,17 @@ export interface StreamedCall<C extends Connection, Event> {
   readonly maxReplyBytes: number | undefined
   readonly read: (onDelta: (delta: ModelDelta) => void) => StreamReader<Event>
   readonly connect: () => Promise<C>
-  /** Resolves when the answer begins. */
-  readonly send: (connection: C) => PromiseLike<AsyncIterable<Event>>
+  /** Resolves when the answer begins. @param now what is left out, as it was refused */
+  readonly send: (connection: C, signal: AbortSignal, now?: Part) => PromiseLike<AsyncIterable<Event>>
+  readonly request: ModelRequest
+  readonly refused: RefusedParts
 }
+
+/**
+ * Real milliseconds that a provider is given to end a stream in which its answer is complete: some never do. Less than it
+ * takes would cost no more than the connection.
+ */
+const graceMs = { counts: 2_000, nothing: 500 } as const
 
 /**
  * Makes a call and reads its stream. Every provider error becomes a failure here, without the keys in use.
@@ -55,11 +69,28 @@ export async function streamedCall<C extends Connection, Event>(call: StreamedCa
     return connection
   }
   try {
-    const outcome = await answerOf({ ...call, connect })
+    const outcome = await acceptedAnswer({ ...call, connect })
     return outcome.ok ? outcome : failed({ ...outcome.failure, message: clean(outcome.failure.message) })
   } catch (error) {
     throw withoutKeysIn(error, clean)
   }
+}
+
+/** Asks once more without what the provider refuses of its own or cannot read, and leaves that out from then on. */
+async function acceptedAnswer<C extends Connection, Event>(call: StreamedCall<C, Event>): Promise<ModelOutcome> {
+  const { refused, request, signal } = call
+  const first = await answerOf(call)
+  const part = first.outcome.ok || first.isHeard ? undefined : refused.partOf(request, first.outcome.failure)
+  if (part === undefined || signal.aborted) return first.outcome
+  const second = await answerOf(call, part)
+  if (second.outcome.ok || second.isHeard) refused.keep(request, part)
+  return second.outcome
+}
+
+interface Answer {
+  readonly outcome: ModelOutcome
+  /** Listeners got a part of it. */
+  readonly isHeard: boolean
 }
 
 function asItIs(text: string): string {
@@ -117,7 +148,7 @@ function factsOf({ explain, clean }: Connection, error: unknown): ProviderError 
   return facts && { ...facts, message: clean(facts.message), names: facts.names?.map(clean) }
 }
 
-async function answerOf<C extends Connection, Event>(call: StreamedCall<C, Event>): Promise<ModelOutcome> {
+async function answerOf<C extends Connection, Event>(call: StreamedCall<C, Event>, now?: Part): Promise<Answer> {
   const { provider, signal, maxReplyBytes = providerDefaults.maxReplyBytes } = call
   const heard = new WholeCharacters(call.onDelta)
   let heardBytes = 0
@@ -126,56 +157,67 @@ async function answerOf<C extends Connection, Event>(call: StreamedCall<C, Event
     if (heardBytes > maxReplyBytes) throw new ReplyTooLong(maxReplyBytes)
     heard.take(delta)
   })
-  const cancelled = (): ModelOutcome => failed({ kind: 'cancelled', message: `The call of ${provider} was cancelled.` })
+  const ended = (outcome: ModelOutcome): Answer => ({ outcome, isHeard: heardBytes > 0 })
+  const fails = (failure: Failure): Answer => ended(failed(failure))
+  const cancelled: Failure = { kind: 'cancelled', message: `The call of ${provider} was cancelled.` }
+  const leaving = new AbortController()
   let connection: C | undefined
   let stream: AsyncIterable<Event>
   try {
     connection = await call.connect()
-    stream = await call.send(connection)
+    stream = await call.send(connection, AbortSignal.any([signal, leaving.signal]), now)
   } catch (error) {
-    if (signal.aborted) return cancelled()
-    if (error instanceof EntiaError) return failed(misuse(error))
+    if (signal.aborted) return fails(cancelled)
+    if (error instanceof EntiaError) return fails(misuse(error))
     const bound = tooLongIn(error)
-    if (bound !== undefined) return failed(tooLong(provider, bound.maxBytes))
+    if (bound !== undefined) return fails(tooLong(provider, bound.maxBytes))
     const facts = connection && factsOf(connection, error)
     if (facts === undefined) throw error
-    return failed(failureOf(provider, facts))
+    return fails(failureOf(provider, facts))
   }
 
   const maxUnheardBytes = Math.max(maxReplyBytes, providerDefaults.maxReplyBytes)
-  const broken = await readAll(stream, (event) => {
+  const take = (event: Event): void => {
     // Some servers send `null` for an event.
     if (!isObject(event)) return
     reader.take(event)
     if (reader.unheardBytes > maxUnheardBytes) throw new ReplyTooLong(maxUnheardBytes)
-  })
+  }
+  const broken = await readAll(stream, reader, take, () => leaving.abort())
   heard.flush()
 
   // The SDKs end a stream without an error when it is aborted.
-  if (signal.aborted) return cancelled()
+  if (signal.aborted) return fails(cancelled)
   const bound = tooLongIn(broken)
-  if (bound !== undefined) return failed(tooLong(provider, bound.maxBytes))
-  const outcome = reader.outcome()
-  if (outcome !== undefined) return storable(provider, outcome)
+  if (bound !== undefined) return fails(tooLong(provider, bound.maxBytes))
+  const outcome = reader.outcome(true)
+  if (outcome !== undefined) return ended(storable(provider, outcome))
   const facts = factsOf(connection, broken)
-  if (facts !== undefined) return failed(failureOf(provider, facts))
+  if (facts !== undefined) return fails(failureOf(provider, facts))
   const reason = broken instanceof Error ? ` (${reasonOf(broken)})` : ''
-  return failed({ kind: 'truncated', message: `The stream of ${provider} ended before its answer did${reason}.` })
+  return fails({ kind: 'truncated', message: `The stream of ${provider} ended before its answer did${reason}.` })
 }
 
 /**
  * Returns the error that broke the stream. Throws what `take` throws, a defect in the reader or a listener, except
- * `ReplyTooLong`.
+ * `ReplyTooLong`. Leaves a stream that does not end behind its answer.
  */
-async function readAll<Event>(stream: AsyncIterable<Event>, take: (event: Event) => void): Promise<unknown> {
+async function readAll<Event>(
+  stream: AsyncIterable<Event>,
+  reader: Pick<StreamReader<Event>, 'awaits'>,
+  take: (event: Event) => void,
+  leave: () => void,
+): Promise<unknown> {
   const events = stream[Symbol.asyncIterator]()
   for (;;) {
-    let next: IteratorResult<Event>
+    let next: IteratorResult<Event> | undefined
     try {
-      next = await events.next()
+      const { awaits } = reader
+      next = await (awaits === 'answer' ? events.next() : within(graceMs[awaits], events.next()))
     } catch (error) {
       return error
     }
+    if (next === undefined) return leave()
     if (next.done === true) return undefined
     try {
       take(next.value)
@@ -185,6 +227,18 @@ async function readAll<Event>(stream: AsyncIterable<Event>, take: (event: Event)
       if (error instanceof ReplyTooLong) return error
       throw error
     }
+  }
+}
+
+/** `undefined`: it took longer. What becomes of it then is of no interest. */
+async function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
+  const late = Promise.withResolvers<undefined>()
+  const timer = setTimeout(late.resolve, ms, undefined)
+  promise.catch(() => undefined)
+  try {
+    return await Promise.race([promise, late.promise])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -1,6 +1,7 @@
 import { boundedFetch, type BodyWatcher, Bytes } from './bounded-fetch.ts'
 import { readErrorBody } from './error-body.ts'
 import type { ProviderError } from './provider-failure.ts'
+import { streamOf } from './whole-answer.ts'
 import { causesOf, wellFormedJson } from './wire-values.ts'
 
 /** Bytes read of a body that is not a stream. */
@@ -45,22 +46,32 @@ export function wireFetch(send: typeof fetch = fetch, maxReplyBytes?: number): t
 
 const eventLine = /^\uFEFF?(?:data|event|id|retry)?:/m
 
-/** Fails a stream without any line of server-sent events. */
+/** Fails a stream without any line of server-sent events, unless it is a whole answer. */
 class StreamCheck implements BodyWatcher {
   readonly #headers: Headers
   #head: Bytes | undefined = new Bytes()
+  #isStream = false
 
   constructor({ headers }: Response) {
     this.#headers = headers
   }
 
+  get isUndecided(): boolean {
+    return this.#head !== undefined
+  }
+
   take(chunk: Uint8Array): void {
     if (this.#head === undefined) return
     this.#head.add(chunk.subarray(0, MAX_SAID_BYTES - this.#head.size))
-    if (this.#head.size === MAX_SAID_BYTES || eventLine.test(this.#head.text)) this.#head = undefined
+    if (eventLine.test(this.#head.text)) this.#isStream = true
+    if (this.#isStream || this.#head.size === MAX_SAID_BYTES) this.#head = undefined
   }
 
-  end(): Error | undefined {
+  end(left: () => string): Error | Uint8Array | undefined {
+    if (this.#isStream) return undefined
+    // Some servers do not stream.
+    const stream = streamOf(left())
+    if (stream !== undefined) return Buffer.from(stream)
     const text = this.#head?.text ?? ''
     if (text.trim() === '') return undefined
     const said = readErrorBody(text)

@@ -1,14 +1,51 @@
 import { EntiaError } from '../world/entia-error.ts'
+import type { LogView } from '../world/log-view.ts'
 import type { FileBlock, Message } from '../protocol/message.ts'
+import type { Addressee } from './accepted-message.ts'
+import { fileForm, type FileForm } from '../rules/media/file-form.ts'
+import { withDistinctIds, type WireId } from './call-ids.ts'
+import type { ModelRequest } from './port.ts'
+import type { Part, RefusedParts } from './refused-parts.ts'
 
 /** Caches conversions, so that a step converts only new messages. */
-export function cachedByMessage<Wire>(convert: (message: Message) => Wire): (message: Message) => Wire {
-  const cache = new WeakMap<Message, Wire>()
-  return (message) => {
+export function cachedByMessage<Wire>(
+  convert: (message: Message, addressee: Addressee) => Wire,
+): (message: Message, addressee: Addressee) => Wire {
+  const caches = new Map<string, WeakMap<Message, Wire>>()
+  return (message, addressee) => {
+    const { leftOut, provider } = addressee
+    const key = `${leftOut.own} ${leftOut.files} ${provider}`
+    let cache = caches.get(key)
+    if (cache === undefined) caches.set(key, (cache = new WeakMap()))
     let wire = cache.get(message)
-    if (wire === undefined) cache.set(message, (wire = convert(message)))
+    if (wire === undefined) cache.set(message, (wire = convert(message, addressee)))
     return wire
   }
+}
+
+/** A request's messages in the order and with the ids of the wire, the tail last, each with what is left out of it. */
+export function* addressed(
+  request: ModelRequest,
+  { adapter, now, refused, wireId }: Sending,
+): Generator<readonly [Message, Addressee]> {
+  const { provider } = request
+  const ordered = [...resultsFirst(request.messages)]
+  let index = 0
+  for (const message of withDistinctIds(ordered, wireId)) {
+    const leftOut = refused.leftOut(request, ordered[index++] as Message, now)
+    yield [message, { adapter, provider, leftOut }]
+  }
+  const leftOut = { own: false, files: false }
+  for (const message of request.tail) yield [message, { adapter, provider, leftOut }]
+}
+
+/** How an adapter sends messages. */
+export interface Sending {
+  readonly adapter: string
+  readonly wireId: WireId
+  readonly refused: RefusedParts
+  /** Left out of this request: it was refused. */
+  readonly now?: Part | undefined
 }
 
 /** Providers require the results of calls directly after the assistant message; moves other messages behind them. */
@@ -32,17 +69,74 @@ export function acceptedName(name: string): string {
   return name.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, MAX_NAME_LENGTH) || 'unnamed'
 }
 
-/** Its URL, or its bytes as a `data:` URL. */
-export function urlOf(file: FileBlock): string {
-  return file.url ?? `data:${file.mediaType};base64,${file.data ?? ''}`
+/** Characters of an image's Base64, of what most servers take. */
+const maxImageChars = 20 * 2 ** 20
+
+type WholeFile = Exclude<FileForm, { kind: 'broken' }>
+
+/** A file as a protocol can send it; `problem`: why it cannot. */
+export type SentFile = WholeFile | { readonly kind: 'unsent'; readonly problem: string }
+
+/** @param takes whether the protocol has a place for it; images that models read, PDF files and texts need no answer */
+export function sentFile(
+  file: FileBlock,
+  takes: (form: WholeFile) => boolean,
+  imageChars: number = maxImageChars,
+): SentFile {
+  const form = fileForm(file)
+  if (form.kind === 'broken') return { kind: 'unsent', problem: form.problem }
+  if (form.kind === 'text' || form.kind === 'pdf' || takes(form)) return form
+  if (form.kind !== 'image') return { kind: 'unsent', problem: `it takes no ${form.mediaType}` }
+  if (!isModelImage(form.mediaType)) return { kind: 'unsent', problem: `it takes no ${form.mediaType}` }
+  if (form.data.length <= imageChars) return form
+  return { kind: 'unsent', problem: `it is larger than ${imageChars} bytes as base64` }
 }
 
-export function unsupportedFile(provider: string, file: FileBlock, accepted: string): EntiaError {
-  const from = file.url === undefined ? 'given as base64' : 'given as a URL'
-  return new EntiaError(
-    'invalid-argument',
-    `${provider} takes ${accepted}; a message holds a file of type "${file.mediaType}" ${from}. ` +
-      'Convert the file, or leave it out of the conversation.',
-    { provider, mediaType: file.mediaType },
-  )
+export function isModelImage(mediaType: string): mediaType is ImageType {
+  return mediaType in imageTypes
+}
+
+const imageTypes = { 'image/jpeg': true, 'image/png': true, 'image/gif': true, 'image/webp': true } as const
+type ImageType = keyof typeof imageTypes
+
+/** A text file as a text. */
+export function textOfFile(
+  { name }: FileBlock,
+  { mediaType, text }: { readonly mediaType: string; readonly text: string },
+): string {
+  return `[${name ?? mediaType}]\n${text}`
+}
+
+/**
+ * Refuses files that a protocol has no place for in the user's newest message. Older ones and those of tools become notes:
+ * otherwise each later request would be refused.
+ *
+ * @param problemOf why a file cannot be sent
+ * @throws `invalid-argument`
+ */
+export function refuseUnsentFiles(
+  provider: string,
+  messages: LogView<Message>,
+  problemOf: (file: FileBlock) => string | undefined,
+): void {
+  const message = newestOfUser(messages)
+  for (const block of message?.content ?? []) {
+    const problem = block.type === 'file' ? problemOf(block) : undefined
+    if (block.type !== 'file' || problem === undefined) continue
+    const from = block.url === undefined ? 'given as base64' : 'given as a URL'
+    throw new EntiaError(
+      'invalid-argument',
+      `${provider} cannot be sent a file of type "${block.mediaType}" ${from}: ${problem}. ` +
+        'Convert the file, or leave it out of the message.',
+      { provider, mediaType: block.mediaType },
+    )
+  }
+}
+
+function newestOfUser(messages: LogView<Message>): Message | undefined {
+  for (let index = messages.length - 1; index >= 0; index--) {
+    const message = messages.at(index)
+    if (message?.role === 'user') return message
+  }
+  return undefined
 }

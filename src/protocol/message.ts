@@ -3,12 +3,22 @@ import type { DataOf } from '../world/component.ts'
 import { lazily } from '../world/lazily.ts'
 import { json } from './values.ts'
 
+/** Fields that a provider adds to a reply and Entia does not know: sent back unchanged, at their place, to it alone. */
+export const ExtraFields = lazily(() =>
+  z.strictObject({
+    provider: z.string(),
+    /** In the provider's own form. */
+    fields: z.record(z.string(), json()),
+  }),
+)
+
 /** `phase` is the provider's mark of a text (comment or final answer); it is sent back unchanged. */
 export const TextBlock = lazily(() =>
   z.strictObject({
     type: z.literal('text'),
     text: z.string(),
     phase: z.enum(['commentary', 'final_answer']).optional(),
+    extra: ExtraFields().optional(),
   }),
 )
 
@@ -23,7 +33,10 @@ export const FileBlock = lazily(() =>
   }),
 )
 
-/** Sent back unchanged to its own provider only. `signature` proves it, `redacted` is encrypted, `id` is optional. */
+/**
+ * Sent back unchanged to its own provider only. `signature` proves it, `redacted` is encrypted, `id` is optional; `field` is
+ * where the reply has it, in a protocol with several places.
+ */
 export const ThinkingBlock = lazily(() =>
   z.strictObject({
     type: z.literal('thinking'),
@@ -32,6 +45,8 @@ export const ThinkingBlock = lazily(() =>
     signature: z.string().optional(),
     redacted: z.string().optional(),
     id: z.string().optional(),
+    field: z.string().optional(),
+    extra: ExtraFields().optional(),
   }),
 )
 
@@ -43,6 +58,7 @@ export const ToolCallBlock = lazily(() =>
     name: z.string(),
     arguments: z.record(z.string(), json()),
     malformed: z.string().optional(),
+    extra: ExtraFields().optional(),
   }),
 )
 
@@ -73,6 +89,7 @@ export const AssistantMessage = lazily(() =>
     role: z.literal('assistant'),
     content: z.array(z.discriminatedUnion('type', [TextBlock(), ThinkingBlock(), ToolCallBlock(), ProviderBlock()])),
     model: z.string().optional(),
+    extra: ExtraFields().optional(),
   }),
 )
 
@@ -92,6 +109,7 @@ export const Message = lazily(() =>
   z.discriminatedUnion('role', [UserMessage(), SystemMessage(), AssistantMessage(), ToolMessage()]),
 )
 
+export type ExtraFields = DataOf<typeof ExtraFields>
 export type TextBlock = DataOf<typeof TextBlock>
 export type FileBlock = DataOf<typeof FileBlock>
 export type ThinkingBlock = DataOf<typeof ThinkingBlock>

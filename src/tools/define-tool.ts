@@ -128,12 +128,33 @@ function parser<Schema extends z.core.$ZodType | JsonObject>(
   }
 }
 
-/** Providers accept only object schemas. */
+/** Providers accept only object schemas. JSON Schema of other tools says so in a reference, or in each of its parts. */
 function argumentsSchema(schema: z.core.$ZodType | JsonObject, options: unknown): JsonObject {
   const result = jsonSchemaOf(schema, `${subject(options)} cannot be defined: input`)
-  if (result.type === 'object') return result
+  if (result['type'] === 'object') return result
+  if (!isZod(schema) && isOfObjects(result, result))
+    return canonical({ ...result, type: 'object' }, () => 'JSON Schema') as JsonObject
   const given = cutText(JSON.stringify(result), 200)
   throw refusal(options, `input: expected an object schema, got ${given}; wrap it in z.object`)
+}
+
+/** References that are followed to find out what a schema is of. */
+const maxReferences = 16
+
+/** Does a schema without a type allow objects alone? */
+function isOfObjects(schema: Json | undefined, root: JsonObject, left = maxReferences): boolean {
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return false
+  const { $ref: ref, allOf, anyOf, oneOf, type } = schema as JsonObject
+  if (type !== undefined) return type === 'object'
+  const [, table, name] = typeof ref === 'string' ? (/^#\/(\$defs|definitions)\/([^/]+)$/.exec(ref) ?? []) : []
+  if (table !== undefined && name !== undefined && left > 0) {
+    const known = root[table]
+    return typeof known === 'object' && known !== null && isOfObjects((known as JsonObject)[name], root, left - 1)
+  }
+  const isOf = (part: Json): boolean => isOfObjects(part, root, left)
+  if (Array.isArray(allOf)) return (allOf as readonly Json[]).some(isOf)
+  const variants = [anyOf, oneOf].find((list) => Array.isArray(list)) as readonly Json[] | undefined
+  return variants !== undefined && variants.length > 0 && variants.every(isOf)
 }
 
 function refusal(options: unknown, what: string): EntiaError {

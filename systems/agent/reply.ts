@@ -1,5 +1,6 @@
 import { Answered, Busy } from '../../components/agent/agent-tags.ts'
 import { Overflowed } from '../../components/context/compaction-state.ts'
+import { Conversation } from '../../components/agent/conversation.ts'
 import { Context } from '../../components/context/context.ts'
 import type { Failure } from '../../src/protocol/failure.ts'
 import type { AssistantMessage, ToolCallBlock } from '../../src/protocol/message.ts'
@@ -71,7 +72,7 @@ function take(world: World, agent: Entity, call: Entity, priced: PricedReply): F
   const { stop, usage } = priced
   const { isOutdated, messages: place } = world.read(call, ModelCall)
   const isReply = priced.message?.role === 'assistant' && typeof usage === 'object' && usage !== null
-  const message = isReply ? withDistinctCallIds(priced.message) : priced.message
+  const message = isReply ? withDistinctCallIds(priced.message, world.get(agent, Conversation) ?? []) : priced.message
   const own: OwnCall = { agent, messages: place, model: world.get(agent, Llm)?.model ?? '', priced, isOutdated }
   const isSilent = isReply && isEmpty(message)
   const write = (): void => {

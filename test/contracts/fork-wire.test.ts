@@ -1,5 +1,6 @@
 import { agent, type ModelProvider, SessionPool, SubagentRegistry } from 'entia'
 import { anthropic, openai, openaiCompatible } from 'entia/models'
+import { nineLetters } from '../../src/models/call-ids.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { driven, emptyWorld } from '../behaviour/turns/driving.ts'
 import { tool } from '../behaviour/turns/tools.ts'
@@ -18,6 +19,8 @@ interface Wire {
   readonly field: 'messages' | 'input'
   readonly start: (handler: Handler) => Promise<LoopbackServer>
   readonly adapter: (url: string) => ModelProvider
+  /** How the protocol writes the id of a call. */
+  readonly wireId: (id: string) => string
 }
 
 const wires: Readonly<Record<string, Wire>> = {
@@ -26,18 +29,21 @@ const wires: Readonly<Record<string, Wire>> = {
     field: 'messages',
     start: startAnthropicServer,
     adapter: (baseURL) => anthropic({ baseURL, apiKey: 'key' }),
+    wireId: (id) => id,
   },
   'the Responses API': {
     model: 'openai/small',
     field: 'input',
     start: startResponsesServer,
     adapter: (baseURL) => openai({ baseURL, apiKey: 'key' }),
+    wireId: (id) => id,
   },
   'the Chat Completions API': {
     model: 'local/small',
     field: 'messages',
     start: startChatServer,
     adapter: (baseURL) => openaiCompatible({ name: 'local', baseURL }),
+    wireId: nineLetters,
   },
 }
 
@@ -46,12 +52,14 @@ const thinking = { text: 'Hm … “two”\u2028', seal: 'c2lnbmF0dXJl+/==' }
 const searches = Array.from({ length: 12 }, (_, index) => ({ id: `call_s${index}`, name: 'search', arguments: '{}' }))
 
 /** A step with a tool, then one that asks for two forks and more; forks report, and the parent is done. */
-const model: Handler = ({ text }) => {
-  if (text.includes('Directive: ')) return { text: 'Scope: all of it' }
-  if (!text.includes('call_first'))
-    return { thinking, toolCalls: [{ id: 'call_first', name: 'search', arguments: '{}' }] }
-  if (text.includes('call_left')) return { text: 'Done.' }
-  return { thinking, text: 'Two ways …', toolCalls: [fork('left'), ...searches, fork('right')] }
+function model(wireId: Wire['wireId']): Handler {
+  return ({ text }) => {
+    if (text.includes('Directive: ')) return { text: 'Scope: all of it' }
+    if (!text.includes(wireId('call_first')))
+      return { thinking, toolCalls: [{ id: 'call_first', name: 'search', arguments: '{}' }] }
+    if (text.includes(wireId('call_left'))) return { text: 'Done.' }
+    return { thinking, text: 'Two ways …', toolCalls: [fork('left'), ...searches, fork('right')] }
+  }
 }
 
 function fork(way: string) {
@@ -60,8 +68,8 @@ function fork(way: string) {
 }
 
 /** What came over the wire: the request that was answered with the forks, the parent's next, and the first of each fork. */
-async function forked({ model: name, start, adapter }: Wire) {
-  server = await start(model)
+async function forked({ model: name, start, adapter, wireId }: Wire) {
+  server = await start(model(wireId))
   const search = tool('search', () => 'Found “it”.', { description: 'Searches …' })
   const world = emptyWorld()
   const system = 'Use these:\n${_installed_tools}'
@@ -80,7 +88,7 @@ async function forked({ model: name, start, adapter }: Wire) {
     if (request === undefined) throw new Error(`No request holds ${wanted}.`)
     return request
   }
-  const isNext = ({ text }: Received): boolean => text.includes('call_left') && !text.includes('Directive: ')
+  const isNext = ({ text }: Received): boolean => text.includes(wireId('call_left')) && !text.includes('Directive: ')
   const next = requests.find(isNext) as Received
   return {
     asking: requests[1] as Received,
@@ -91,29 +99,29 @@ async function forked({ model: name, start, adapter }: Wire) {
 }
 
 /** A body's text, marks aside, up to the end of the message with the calls. */
-function sharedText(body: JsonBody, field: string): string {
+function sharedText(body: JsonBody, { field, wireId }: Wire): string {
   const bare = withoutMarks(body)
   const items = bare[field] as readonly object[]
-  const calling = items.findIndex((item) => JSON.stringify(item).includes('"call_right"'))
+  const calling = items.findIndex((item) => JSON.stringify(item).includes(`"${wireId('call_right')}"`))
   const asText = JSON.stringify(bare)
   const item = JSON.stringify(items[calling])
   return asText.slice(0, asText.indexOf(item) + item.length)
 }
 
 describe.for(Object.entries(wires))('forks over %s', ([, wire]) => {
-  const { field } = wire
+  const { field, wireId } = wire
 
   it('begin, byte for byte, with what their parent’s next request begins with', async () => {
     const { asking, next, left, right } = await forked(wire)
-    const shared = sharedText(next.body, field)
+    const shared = sharedText(next.body, wire)
     expect(shared).toContain('Use these:')
     expect(shared).toContain('Found “it”.')
-    expect(shared).toContain('call_first')
-    expect(shared).toContain('call_s11')
+    expect(shared).toContain(wireId('call_first'))
+    expect(shared).toContain(wireId('call_s11'))
     const asked = JSON.stringify((withoutMarks(asking.body)[field] as readonly object[]).at(-1))
     expect(shared).toContain(asked)
     for (const { body } of [left, right]) {
-      expect(sharedText(body, field)).toBe(shared)
+      expect(sharedText(body, wire)).toBe(shared)
       const { [field]: _, ...rest } = withoutMarks(body)
       const { [field]: __, ...others } = withoutMarks(next.body)
       expect(JSON.stringify(rest)).toBe(JSON.stringify(others))
@@ -124,7 +132,7 @@ describe.for(Object.entries(wires))('forks over %s', ([, wire]) => {
     const { left, right } = await forked(wire)
     expect(left.text.split('Directive: Go left')).toHaveLength(2)
     expect(left.text.replace('Directive: Go left', 'Directive: Go right')).toBe(right.text)
-    for (const id of ['call_left', 'call_s0', 'call_right']) expect(left.text.split(`"${id}"`)).toHaveLength(3)
+    for (const id of ['call_left', 'call_s0', 'call_right']) expect(left.text.split(`"${wireId(id)}"`)).toHaveLength(3)
     expect(left.text.split('Fork started — processing in background')).toHaveLength(searches.length + 3)
   })
 })

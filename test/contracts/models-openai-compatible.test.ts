@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Message, ThinkingBlock } from '../../src/protocol/message.ts'
+import { nineLetters } from '../../src/models/call-ids.ts'
 import { moonshot, ollama, openaiCompatible } from '../../src/models/openai.ts'
 import { ChatReader } from '../../src/models/openai/chat-stream.ts'
 import type { ModelProvider, ModelRequest } from '../../src/models/port.ts'
@@ -66,9 +67,9 @@ describe('a request to a compatible server', () => {
     const seen: Message = { ...resultOf('a', ''), content: [{ type: 'text', text: 'Seen.' }, picture] }
     const body = await bodyOf(requestOf([calls, worldSays('A file has changed.'), seen, resultOf('b', '5')]))
     expect(body['messages']).toMatchObject([
-      { role: 'assistant', content: null, tool_calls: [{ id: 'a' }, { id: 'b' }] },
-      { role: 'tool', tool_call_id: 'a', content: expect.stringContaining('Seen.\n(Its files') },
-      { role: 'tool', tool_call_id: 'b', content: '5' },
+      { role: 'assistant', content: null, tool_calls: [{ id: nineLetters('a') }, { id: nineLetters('b') }] },
+      { role: 'tool', tool_call_id: nineLetters('a'), content: expect.stringContaining('Seen.\n(Its files') },
+      { role: 'tool', tool_call_id: nineLetters('b'), content: '5' },
       {
         role: 'user',
         content: [{ type: 'image_url', image_url: { url: `data:image/png;base64,${picture.data}` } }],

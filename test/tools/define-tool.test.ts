@@ -216,6 +216,24 @@ describe('a call with wrong arguments', () => {
 })
 
 describe('a definition', () => {
+  const args = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }
+  it.each([
+    ['a reference', { $ref: '#/$defs/args', $defs: { args } }],
+    ['one of several objects', { oneOf: [args, { anyOf: [args, args] }] }],
+    ['all of several', { allOf: [args, { required: ['a'] }] }],
+  ])('with JSON Schema that is an object by %s is one of an object', (_, input) => {
+    const { declaration } = defineTool({ name: 'add', description: 'Adds.', input, restart: 'pure', run: () => 'ok' })
+    expect(declaration.inputSchema).toEqual({ ...input, type: 'object' })
+  })
+
+  it.each([
+    ['a reference to itself', { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/a' } } }],
+    ['one of an object and a text', { oneOf: [args, { type: 'string' }] }],
+    ['nothing', {}],
+  ])('with JSON Schema that is %s is refused', (_, input) => {
+    expect(refusal({ input }).message).toContain('cannot be defined: input: ')
+  })
+
   it.each([
     ['a name with blanks', { name: 'add two' }, "Tool 'add two' cannot be defined: name: "],
     ['a name of 65 characters', { name: 'x'.repeat(65) }, 'name: '],

@@ -165,7 +165,8 @@ function settled({ message, stop, usage }: ModelReply, model: string, priced: Pr
   if (cachePrice !== undefined) value.cachePrice = cachePrice
   if (contextWindow !== undefined) value.contextWindow = contextWindow
   if (costNanoUsd !== undefined) value.costNanoUsd = costNanoUsd
-  value.message = { content: message.content, model, role: 'assistant' }
+  const { content, extra } = message
+  value.message = { content, ...(extra !== undefined && { extra }), model, role: 'assistant' }
   value.stop = stop
   value.usage = usage
   return { ok: true, value }

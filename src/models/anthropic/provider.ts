@@ -1,4 +1,5 @@
 import type { ModelProvider, ModelRequest } from '../port.ts'
+import { RefusedParts } from '../refused-parts.ts'
 import { connectOnce, listModels, streamedCall } from '../streamed-call.ts'
 import { wireRequest } from '../wire-request.ts'
 import {
@@ -10,7 +11,7 @@ import {
   type RawMessageStreamEvent,
   sdkHeaders,
 } from './client.ts'
-import { ANTHROPIC, messagesBody } from './request.ts'
+import { ANTHROPIC, messagesBody, type MessagesSending } from './request.ts'
 import { MessageReader } from './stream.ts'
 
 /** The last API version that takes a temperature; models too new for it answer with an error that says so. */
@@ -19,6 +20,7 @@ const VERSION_WITH_TEMPERATURE = '2023-06-01'
 /** Expects checked options. */
 export function messagesProvider(options: AnthropicOptions): ModelProvider {
   const connect = connectOnce(() => openAnthropic(options))
+  const refused = new RefusedParts()
   return {
     call: (request, context) =>
       streamedCall({
@@ -28,7 +30,9 @@ export function messagesProvider(options: AnthropicOptions): ModelProvider {
         maxReplyBytes: options.maxReplyBytes,
         read: (hear) => new MessageReader(`${ANTHROPIC}/${request.model}`, hear),
         connect,
-        send: (client) => send(client, request, context.signal),
+        request,
+        refused,
+        send: (client, signal, now) => send(client, request, signal, { now, refused }),
       }),
     wire: async (request) => {
       const { baseURL } = options
@@ -43,19 +47,24 @@ export function messagesProvider(options: AnthropicOptions): ModelProvider {
           ...customHeaders(options),
         },
         keys,
-        body: messagesBody(request, schema),
+        body: messagesBody(request, { outputSchema: schema, refused }),
       })
     },
     models: (signal) => listModels(ANTHROPIC, connect, signal),
   }
 }
 
-function send({ sdk, outputSchema }: AnthropicClient, request: ModelRequest, signal: AbortSignal) {
+function send(
+  { sdk, outputSchema }: AnthropicClient,
+  request: ModelRequest,
+  signal: AbortSignal,
+  sending: MessagesSending,
+) {
   const schema = request.outputSchema === undefined ? undefined : outputSchema(request.outputSchema)
   const old = request.options.temperature !== undefined
   // Not `messages.create`, which prints warnings about models to stderr.
   return sdk.post<AsyncIterable<RawMessageStreamEvent>>('/v1/messages', {
-    body: messagesBody(request, schema),
+    body: messagesBody(request, { ...sending, outputSchema: schema }),
     stream: true,
     signal,
     ...(old && { headers: { 'anthropic-version': VERSION_WITH_TEMPERATURE } }),

@@ -1,8 +1,26 @@
-import type { AssistantMessage, FileBlock, Message, TextBlock, ToolMessage } from '../../protocol/message.ts'
+import type {
+  AssistantMessage,
+  FileBlock,
+  Message,
+  TextBlock,
+  ThinkingBlock,
+  ToolMessage,
+} from '../../protocol/message.ts'
+import { fileNote } from '../../rules/media/file-form.ts'
 import { EntiaError } from '../../world/entia-error.ts'
-import { acceptedMessage, type TakesBack } from '../accepted-message.ts'
+import { acceptedMessage, type Addressee, type TakesBack } from '../accepted-message.ts'
+import { wordId } from '../call-ids.ts'
 import type { ModelOptions, ModelRequest } from '../port.ts'
-import { acceptedName, cachedByMessage, resultsFirst, unsupportedFile } from '../wire-messages.ts'
+import type { Part, RefusedParts } from '../refused-parts.ts'
+import { acceptedSchema } from '../tool-schema.ts'
+import {
+  acceptedName,
+  addressed,
+  cachedByMessage,
+  isModelImage,
+  refuseUnsentFiles,
+  sentFile,
+} from '../wire-messages.ts'
 import type {
   ContentBlockParam,
   MessageCreateParamsStreaming,
@@ -19,6 +37,9 @@ const MIN_THINKING_TOKENS = 1_024
 /** Marks this provider's thinking, so that it goes back to no other. */
 export const ANTHROPIC = 'anthropic'
 
+/** Marks thinking of a server that signs none: it wants it back as it is. */
+export const unsigned = 'unsigned'
+
 interface WireMessage {
   readonly role: 'user' | 'assistant'
   readonly content: ContentBlockParam[]
@@ -28,6 +49,15 @@ type FileParam = Extract<ContentBlockParam, { type: 'image' | 'document' }>
 
 const breakpoint = { cache_control: { type: 'ephemeral' } } as const
 
+/** How a request is sent. */
+export interface MessagesSending {
+  readonly refused: RefusedParts
+  /** Left out of this request: it was refused. */
+  readonly now?: Part | undefined
+  /** As the SDK rewrites it. */
+  readonly outputSchema?: Record<string, unknown> | undefined
+}
+
 /**
  * The body of a Messages API request. At most three cache breakpoints: after tools and system prompt, after the last message
  * before the tail, and where that was in the request before: the API looks back only 20 blocks for an entry, and one step of
@@ -35,7 +65,7 @@ const breakpoint = { cache_control: { type: 'ephemeral' } } as const
  */
 export function messagesBody(
   request: ModelRequest,
-  outputSchema?: Record<string, unknown>,
+  { outputSchema, ...sending }: MessagesSending,
 ): MessageCreateParamsStreaming {
   const { model, system, options } = request
   const effort = typeof options.thinking === 'string' ? options.thinking : undefined
@@ -50,8 +80,8 @@ export function messagesBody(
     ...(!isBlank(system) && {
       system: [{ type: 'text' as const, text: system, ...(!request.isOneShot && breakpoint) }],
     }),
-    messages: conversation(request),
-    ...thinkingConfig(options),
+    messages: conversation(request, sending),
+    ...(!isUnthinking(request, sending) && thinkingConfig(options)),
     ...(Object.keys(outputConfig).length > 0 && { output_config: outputConfig }),
     ...(options.temperature !== undefined && { temperature: options.temperature }),
     ...options.extra,
@@ -72,6 +102,16 @@ function thinkingConfig(options: ModelOptions): Pick<MessageCreateParamsStreamin
   return { thinking: { type: 'enabled', budget_tokens: budgetWithin(maxTokens(options), thinking) } }
 }
 
+/** With a budget, a step of tools is refused if the thinking that it began with was. */
+function isUnthinking(request: ModelRequest, { now, refused }: MessagesSending): boolean {
+  if (typeof request.options.thinking !== 'number' || request.messages.at(-1)?.role !== 'tool') return false
+  for (let index = request.messages.length - 1; index >= 0; index--) {
+    const message = request.messages.at(index)
+    if (message?.role === 'assistant') return refused.leftOut(request, message, now).own
+  }
+  return false
+}
+
 /** Raises a budget that is too small, lowers one that leaves no room for an answer. */
 function budgetWithin(limit: number, wanted: number): number {
   if (limit <= MIN_THINKING_TOKENS) {
@@ -90,22 +130,31 @@ function tools(request: ModelRequest): Tool[] {
   return request.tools.map(({ name, description, inputSchema }, index) => ({
     name,
     description,
-    input_schema: { ...inputSchema, type: 'object' },
+    input_schema: { ...acceptedSchema(inputSchema), type: 'object' },
     ...(index === lastMarked && breakpoint),
   }))
 }
 
-function conversation(request: ModelRequest): WireMessage[] {
+function conversation(request: ModelRequest, { now, refused }: MessagesSending): WireMessage[] {
+  refuseUnsentFiles(ANTHROPIC, request.messages, (file) => {
+    const param = fileParam(file)
+    return param.type === 'unsent' ? param.problem : undefined
+  })
   const messages: WireMessage[] = []
-  for (const message of resultsFirst(request.messages)) join(messages, wireOf(message))
-  if (!request.isOneShot) {
+  let left = request.messages.length
+  const begun = (): void => {
+    if (request.isOneShot) return
     mark(messages, messages.length - 1)
     mark(
       messages,
       messages.findLastIndex(({ role }, index) => role === 'user' && index < messages.length - 1),
     )
   }
-  for (const message of request.tail) join(messages, wireOf(message))
+  for (const [message, addressee] of addressed(request, { adapter: ANTHROPIC, now, refused, wireId: wordId })) {
+    if (left-- === 0) begun()
+    join(messages, wireOf(message, addressee))
+  }
+  if (left >= 0) begun()
   if (messages.length > 0) return messages
   throw new EntiaError(
     'invalid-argument',
@@ -141,8 +190,8 @@ function mark(messages: WireMessage[], index: number): void {
 }
 
 /** `undefined`: nothing of it can be sent. */
-const wireOf = cachedByMessage((message: Message): WireMessage | undefined => {
-  const accepted = acceptedMessage(message, takesBack(message))
+const wireOf = cachedByMessage((message: Message, addressee: Addressee): WireMessage | undefined => {
+  const accepted = acceptedMessage(message, takesBack(message), addressee)
   switch (accepted?.role) {
     case 'assistant':
       return { role: 'assistant', content: accepted.content.flatMap(assistantBlock) }
@@ -157,16 +206,17 @@ const wireOf = cachedByMessage((message: Message): WireMessage | undefined => {
 })
 
 /**
- * The API refuses thinking without a signature, which a cut reply may have. It also refuses a call of its own tools without a
- * result, except beside calls of ours, where the result follows in a later reply.
+ * The API refuses a call of its own tools without a result, except beside calls of ours, where the result follows in a later
+ * reply; and thinking whose signature is missing, except that of servers which sign none.
  */
 function takesBack({ content }: Message): TakesBack {
   const results = new Set<unknown>()
   for (const block of content) if (block.type === 'provider') results.add(block.data['tool_use_id'])
   const isPaused = content.some(({ type }) => type === 'tool-call')
   return (block) => {
-    if (block.provider !== ANTHROPIC) return false
-    if (block.type === 'thinking') return block.redacted !== undefined || block.signature !== undefined
+    if (block.type === 'thinking') {
+      return block.redacted !== undefined || Boolean(block.signature) || (block.field === unsigned && block.text !== '')
+    }
     return isPaused || !isServerCall(block.data['type']) || results.has(block.data['id'])
   }
 }
@@ -179,14 +229,20 @@ function assistantBlock(block: AssistantMessage['content'][number]): ContentBloc
   switch (block.type) {
     case 'text':
       return textParam(block)
-    case 'tool-call':
-      return [{ type: 'tool_use', id: wireId(block.id), name: acceptedName(block.name), input: block.arguments }]
+    case 'tool-call': {
+      const { arguments: input, id, name } = block
+      return [{ type: 'tool_use', id: wordId(id), name: acceptedName(name), input, ...block.extra?.fields }]
+    }
     case 'thinking':
-      if (block.redacted !== undefined) return [{ type: 'redacted_thinking', data: block.redacted }]
-      return [{ type: 'thinking', thinking: block.text, signature: block.signature ?? '' }]
+      return [ownBlock(thinkingParam(block))]
     case 'provider':
       return [ownBlock(block.data)]
   }
+}
+
+function thinkingParam({ redacted, signature, text, extra }: ThinkingBlock): object {
+  if (redacted !== undefined) return { type: 'redacted_thinking', data: redacted, ...extra?.fields }
+  return { type: 'thinking', thinking: text, ...(signature !== undefined && { signature }), ...extra?.fields }
 }
 
 /** The API wrote it, so its form is accepted. */
@@ -199,50 +255,61 @@ function toolResult({ callId, content, isError }: ToolMessage): ToolResultBlockP
   const blocks = content.flatMap(userBlock)
   return {
     type: 'tool_result',
-    tool_use_id: wireId(callId),
+    tool_use_id: wordId(callId),
     content: blocks.length === 0 && isError === true ? [{ type: 'text', text: '(no message)' }] : blocks,
     ...(isError === true && { is_error: true }),
   }
 }
 
 function userBlock(block: TextBlock | FileBlock): (TextBlockParam | FileParam)[] {
-  return block.type === 'text' ? textParam(block) : [fileParam(block)]
+  if (block.type === 'text') return textParam(block)
+  const param = fileParam(block)
+  if (param.type !== 'unsent') return [param]
+  return [{ type: 'text', text: fileNote(block, `${ANTHROPIC} cannot be sent it, as ${param.problem}`) }]
 }
 
 /** The API refuses blank text blocks. */
-function textParam({ text }: TextBlock): TextBlockParam[] {
-  return isBlank(text) ? [] : [{ type: 'text', text }]
+function textParam({ text, extra }: TextBlock): TextBlockParam[] {
+  return isBlank(text) ? [] : [{ type: 'text', text, ...extra?.fields }]
 }
 
 function isBlank(text: string): boolean {
   return text.trim() === ''
 }
 
-function fileParam(file: FileBlock): FileParam {
-  const { mediaType, data, url, name } = file
-  const title = name === undefined ? {} : { title: name }
-  if (isImage(mediaType)) {
-    if (url !== undefined) return { type: 'image', source: { type: 'url', url } }
-    return { type: 'image', source: { type: 'base64', media_type: mediaType, data: data ?? '' } }
-  }
-  if (mediaType === 'application/pdf') {
-    if (url !== undefined) return { type: 'document', source: { type: 'url', url }, ...title }
-    return { type: 'document', source: { type: 'base64', media_type: mediaType, data: data ?? '' }, ...title }
-  }
-  if (mediaType.startsWith('text/') && data !== undefined) {
-    const text = Buffer.from(data, 'base64').toString('utf8')
-    return { type: 'document', source: { type: 'text', media_type: 'text/plain', data: text }, ...title }
-  }
-  throw unsupportedFile(ANTHROPIC, file, 'images (JPEG, PNG, GIF, WebP), PDF files, and text files given as base64')
+/** The API's limit of an image. */
+const maxImageChars = 5 * 2 ** 20
+
+function isLinkable(mediaType: string): boolean {
+  return isModelImage(mediaType) || mediaType === 'application/pdf'
 }
 
-type ImageType = 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp'
-
-function isImage(mediaType: string): mediaType is ImageType {
-  return ['image/jpeg', 'image/png', 'image/gif', 'image/webp'].includes(mediaType)
-}
-
-/** Ids of other providers may be empty or hold characters that this API refuses. */
-function wireId(id: string): string {
-  return id.replaceAll(/[^a-zA-Z0-9_-]/g, '_') || 'call'
+function fileParam(file: FileBlock): FileParam | { readonly type: 'unsent'; readonly problem: string } {
+  const title = file.name === undefined ? {} : { title: file.name }
+  const form = sentFile(file, ({ kind, mediaType }) => kind === 'linked' && isLinkable(mediaType), maxImageChars)
+  switch (form.kind) {
+    case 'linked': {
+      const { mediaType, url } = form
+      if (isModelImage(mediaType)) return { type: 'image', source: { type: 'url', url } }
+      return { type: 'document', source: { type: 'url', url }, ...title }
+    }
+    case 'image':
+      if (!isModelImage(form.mediaType)) break
+      return { type: 'image', source: { type: 'base64', media_type: form.mediaType, data: form.data } }
+    case 'pdf':
+      return {
+        type: 'document',
+        source: { type: 'base64', media_type: 'application/pdf', data: form.data },
+        ...title,
+      }
+    case 'text':
+      // The API refuses blank ones.
+      if (isBlank(form.text)) return { type: 'unsent', problem: 'it is blank' }
+      return { type: 'document', source: { type: 'text', media_type: 'text/plain', data: form.text }, ...title }
+    case 'unsent':
+      return { type: 'unsent', problem: form.problem }
+    case 'audio':
+    case 'other':
+  }
+  return { type: 'unsent', problem: `it takes no ${file.mediaType}` }
 }

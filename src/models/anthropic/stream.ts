@@ -1,4 +1,6 @@
 import type { AssistantMessage, ProviderBlock } from '../../protocol/message.ts'
+import { endingOf } from '../endings.ts'
+import { extraOf, type Fields, unknownFields } from '../extra-fields.ts'
 import { failed, replied } from '../provider-failure.ts'
 import type { ModelDelta, ModelOutcome } from '../port.ts'
 import { sizeOfTexts } from '../reply-bound.ts'
@@ -7,16 +9,17 @@ import { readCounts, type SentCounts } from '../../rules/tokens/token-counts.ts'
 import { readArguments } from '../../rules/projection/tool-calls.ts'
 import { fieldsOf, isObject, textIn, writeJson } from '../wire-values.ts'
 import type { RawMessageStreamEvent, StopReason } from './client.ts'
-import { ANTHROPIC, isServerCall } from './request.ts'
+import { ANTHROPIC, isServerCall, unsigned } from './request.ts'
 
 type Event<Type> = Extract<RawMessageStreamEvent, { type: Type }>
 type Block = AssistantMessage['content'][number]
 
 type Draft =
-  | { type: 'text'; text: string }
-  | { type: 'thinking'; text: string; signature: string }
-  | { type: 'redacted'; data: string }
-  | { type: 'tool-call'; id: string; name: string; raw: string; input: unknown }
+  | { type: 'text'; text: string; extra: Record<string, unknown> }
+  /** `signature`: absent of servers that give none. */
+  | { type: 'thinking'; text: string; signature: string | undefined; extra: Fields }
+  | { type: 'redacted'; data: string; extra: Fields }
+  | { type: 'tool-call'; id: string; name: string; raw: string; input: unknown; extra: Fields }
   | { type: 'provider'; data: ProviderBlock['data']; raw: string }
 
 export class MessageReader implements StreamReader<RawMessageStreamEvent> {
@@ -26,7 +29,7 @@ export class MessageReader implements StreamReader<RawMessageStreamEvent> {
   #counts: SentCounts = {}
   #stop: StopReason | null = null
   #refusal: string | undefined
-  #finished = false
+  #isStopped = false
   unheardBytes = 0
 
   constructor(model: string, onDelta: (delta: ModelDelta) => void) {
@@ -49,8 +52,9 @@ export class MessageReader implements StreamReader<RawMessageStreamEvent> {
         this.#end(fieldsOf(event.delta))
         this.#count(event.usage)
         break
+      // What ends the answer is its stop_reason: some servers send nothing behind it, or nothing but pings.
       case 'message_stop':
-        this.#finished = true
+        this.#isStopped = true
         break
       case 'content_block_stop':
     }
@@ -69,8 +73,13 @@ export class MessageReader implements StreamReader<RawMessageStreamEvent> {
     this.#counts = { ...this.#counts, ...Object.fromEntries(said) }
   }
 
-  outcome(): ModelOutcome | undefined {
-    if (!this.#finished) return undefined
+  get awaits(): 'answer' | 'counts' | 'nothing' {
+    if (this.#stop === null) return 'answer'
+    return this.#isStopped || typeof this.#counts.output === 'number' ? 'nothing' : 'counts'
+  }
+
+  outcome(isOver = false): ModelOutcome | undefined {
+    if (!this.#isStopped && (this.#stop === null || !isOver)) return undefined
     switch (this.#stop) {
       case 'end_turn':
       case 'stop_sequence':
@@ -94,8 +103,11 @@ export class MessageReader implements StreamReader<RawMessageStreamEvent> {
       case null:
         return failed({ kind: 'truncated', message: `${this.#model} ended its answer without a stop_reason` })
       default: {
+        // The words of servers of other makers.
+        const ending = endingOf(String(this.#stop))
+        if (ending === 'end' || ending === 'max-tokens') return this.#reply(ending === 'max-tokens')
         const message = `${this.#model} ended its answer with stop_reason "${String(this.#stop)}"`
-        return failed({ kind: 'truncated', message })
+        return failed({ kind: ending, message })
       }
     }
   }
@@ -103,28 +115,41 @@ export class MessageReader implements StreamReader<RawMessageStreamEvent> {
   #reply(isCut: boolean): ModelOutcome {
     const drafts = [...this.#drafts.values()]
     const content = drafts.map((draft, index) => blockOf(draft, isCut && index === drafts.length - 1))
-    return replied(this.#model, content, { isCut, counts: readCounts(this.#counts) })
+    return replied(this.#model, { content }, { isCut, counts: readCounts(this.#counts) })
   }
 
   #start({ index, content_block: block }: Event<'content_block_start'>): void {
     if (!isObject(block)) return
     this.unheardBytes += sizeOfTexts(block)
+    const fields = fieldsOf(block)
+    const { caller, ...unknown } = unknownFields(fields, knownFields)
+    // That the model itself calls is so without saying.
+    const isDirect = fieldsOf(caller)['type'] === 'direct'
+    const extra: Record<string, unknown> = { ...unknown, ...(caller !== undefined && !isDirect && { caller }) }
     switch (block.type) {
-      case 'text':
-        this.#drafts.set(index, { type: 'text', text: textIn(block.text) })
-        break
-      case 'thinking': {
-        const { thinking, signature } = block
-        this.#drafts.set(index, { type: 'thinking', text: textIn(thinking), signature: textIn(signature) })
+      case 'text': {
+        const text = textIn(block.text)
+        this.#drafts.set(index, { type: 'text', text, extra })
+        if (text !== '') this.#onDelta({ type: 'text', text })
         break
       }
-      case 'redacted_thinking':
-        this.#drafts.set(index, { type: 'redacted', data: textIn(block.data) })
+      case 'thinking': {
+        const text = textIn(block.thinking)
+        const signature = typeof fields['signature'] === 'string' ? fields['signature'] : undefined
+        this.#drafts.set(index, { type: 'thinking', text, signature, extra })
+        if (text !== '') this.#onDelta({ type: 'thinking', text })
         break
+      }
+      case 'redacted_thinking': {
+        const { data, ...others } = extra
+        this.#drafts.set(index, { type: 'redacted', data: textIn(data), extra: others })
+        break
+      }
       case 'tool_use': {
         const [id, name] = [textIn(block.id), textIn(block.name)]
-        this.#drafts.set(index, { type: 'tool-call', id, name, raw: '', input: block.input })
+        this.#drafts.set(index, { type: 'tool-call', id, name, raw: '', input: block.input, extra })
         this.#onDelta({ type: 'tool-call', id, name })
+        if (!isEmpty(block.input)) this.#onDelta({ type: 'tool-arguments', id, text: writeJson(block.input) })
         break
       }
       default:
@@ -147,8 +172,12 @@ export class MessageReader implements StreamReader<RawMessageStreamEvent> {
       draft.text += text
       this.#onDelta({ type: 'thinking', text })
     } else if (delta['type'] === 'signature_delta' && draft?.type === 'thinking') {
-      draft.signature += textIn(delta['signature'])
+      draft.signature = (draft.signature ?? '') + textIn(delta['signature'])
       this.unheardBytes += sizeOfTexts(delta['signature'])
+    } else if (delta['type'] === 'citations_delta' && draft?.type === 'text') {
+      const { citations } = draft.extra
+      draft.extra['citations'] = [...(Array.isArray(citations) ? (citations as unknown[]) : []), delta['citation']]
+      this.unheardBytes += sizeOfTexts(delta['citation'])
     } else if (delta['type'] === 'input_json_delta' && draft?.type === 'tool-call') {
       const text = textIn(delta['partial_json'])
       draft.raw += text
@@ -160,20 +189,27 @@ export class MessageReader implements StreamReader<RawMessageStreamEvent> {
   }
 }
 
+/** Of the blocks that are known; what else a server sends goes back to it. */
+const knownFields: ReadonlySet<string> = new Set(['type', 'text', 'thinking', 'signature', 'id', 'name', 'input'])
+
 /** @param isCut the token limit cut the reply in this block */
 function blockOf(draft: Draft, isCut: boolean): Block {
   switch (draft.type) {
     case 'text':
-      return { type: 'text', text: draft.text }
-    case 'thinking':
+      return { type: 'text', text: draft.text, ...extraOf(ANTHROPIC, draft.extra) }
+    case 'thinking': {
+      const { extra, signature, text } = draft
+      const sealed = { ...(signature !== undefined && { signature }), ...(!signature && { field: unsigned }) }
+      return { type: 'thinking', provider: ANTHROPIC, text, ...sealed, ...extraOf(ANTHROPIC, extra) }
+    }
+    case 'redacted':
       return {
         type: 'thinking',
         provider: ANTHROPIC,
-        text: draft.text,
-        ...(draft.signature !== '' && { signature: draft.signature }),
+        text: '',
+        redacted: draft.data,
+        ...extraOf(ANTHROPIC, draft.extra),
       }
-    case 'redacted':
-      return { type: 'thinking', provider: ANTHROPIC, text: '', redacted: draft.data }
     case 'provider': {
       const data = draft.raw === '' ? draft.data : { ...draft.data, input: readArguments(draft.raw).arguments }
       return { type: 'provider', provider: ANTHROPIC, data }
@@ -181,7 +217,8 @@ function blockOf(draft: Draft, isCut: boolean): Block {
     case 'tool-call': {
       // Without deltas the arguments are in the start of the block.
       const raw = draft.raw || (isEmpty(draft.input) ? '' : writeJson(draft.input))
-      return { type: 'tool-call', id: draft.id, name: draft.name, ...readArguments(raw, isCut) }
+      const extra = extraOf(ANTHROPIC, draft.extra)
+      return { type: 'tool-call', id: draft.id, name: draft.name, ...readArguments(raw, isCut), ...extra }
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { ToolCallBlock } from '../../protocol/message.ts'
+import { addFields, extraOf, type Fields, unknownFields } from '../extra-fields.ts'
 import type { ModelDelta } from '../port.ts'
 import { isWholeObject, readArguments } from '../../rules/projection/tool-calls.ts'
 import { fieldsOf, textIn, writeJson } from '../wire-values.ts'
@@ -10,6 +11,7 @@ interface Draft {
   serverId: string | undefined
   name: string
   raw: string
+  readonly extra: Record<string, unknown>
 }
 
 interface Piece {
@@ -17,7 +19,11 @@ interface Piece {
   readonly index: number | undefined
   readonly name: string
   readonly text: string
+  readonly extra: Fields
 }
+
+const knownFields: ReadonlySet<string> = new Set(['id', 'index', 'type', 'function'])
+const knownInnerFields: ReadonlySet<string> = new Set(['name', 'arguments'])
 
 /**
  * Assembles the tool calls of a streamed reply. Servers deviate: the same index for all calls or none, no ids, a late name,
@@ -26,11 +32,13 @@ interface Piece {
 export class ChatCalls {
   readonly #drafts: Draft[] = []
   readonly #position: number
+  readonly #adapter: string
   readonly #onDelta: (delta: ModelDelta) => void
 
-  /** @param position makes generated ids unique in the conversation */
-  constructor(position: number, onDelta: (delta: ModelDelta) => void) {
+  /** @param position makes generated ids unique in the conversation. @param adapter marks fields that are not known */
+  constructor(position: number, onDelta: (delta: ModelDelta) => void, adapter = '') {
     this.#position = position
+    this.#adapter = adapter
     this.#onDelta = onDelta
   }
 
@@ -42,6 +50,7 @@ export class ChatCalls {
     const wasNamed = draft.name !== ''
     if (!wasNamed) draft.name = piece.name
     draft.raw += piece.text
+    addFields(draft.extra, piece.extra)
     // Holds arguments back until the name is known: listeners get that first.
     if (draft.name === '') return
     if (!wasNamed) this.#onDelta({ type: 'tool-call', id: draft.id, name: draft.name })
@@ -59,6 +68,7 @@ export class ChatCalls {
       id: draft.id,
       name: draft.name,
       ...readArguments(draft.raw, isCut && draft === newest),
+      ...extraOf(this.#adapter, draft.extra),
     }))
   }
 
@@ -85,6 +95,7 @@ export class ChatCalls {
       serverId: id,
       name: '',
       raw: '',
+      extra: {},
     }
     this.#drafts.push(draft)
     return draft
@@ -92,13 +103,19 @@ export class ChatCalls {
 }
 
 function pieceOf(delta: object): Piece {
-  const { id, index, function: said } = fieldsOf(delta)
+  const fields = fieldsOf(delta)
+  const { id, index, function: said } = fields
   const { name, arguments: written } = fieldsOf(said)
+  const inner = unknownFields(fieldsOf(said), knownInnerFields)
   return {
     id: textIn(id) || undefined,
     index: typeof index === 'number' ? index : undefined,
     name: textIn(name),
     text: typeof written === 'object' && written !== null ? writeJson(written) : textIn(written),
+    extra: {
+      ...unknownFields(fields, knownFields),
+      ...(Object.keys(inner).length > 0 && { function: inner }),
+    },
   }
 }
 

@@ -1,25 +1,46 @@
-import type { FailureKind } from '../../protocol/failure.ts'
 import type { AssistantMessage } from '../../protocol/message.ts'
+import { endingOf } from '../endings.ts'
 import { readError, type SaidError } from '../error-body.ts'
+import { addFields, extraOf, type Fields, unknownFields } from '../extra-fields.ts'
 import { failed, replied } from '../provider-failure.ts'
 import type { ModelDelta, ModelOutcome } from '../port.ts'
 import { sizeOfTexts } from '../reply-bound.ts'
 import type { StreamReader } from '../streamed-call.ts'
 import { readInclusiveCounts, type TokenCounts } from '../../rules/tokens/token-counts.ts'
-import { fieldsOf, objectsIn, textIn } from '../wire-values.ts'
+import { fieldsOf, isObject, objectsIn, textIn } from '../wire-values.ts'
 import { ChatCalls } from './chat-calls.ts'
-import type { ThinkingField } from './chat-request.ts'
+import { amongContent, type ThinkingField } from './chat-request.ts'
 import type { ChatCompletionChunk } from './client.ts'
 
-const fields: readonly [ThinkingField, ThinkingField] = ['reasoning_content', 'reasoning']
+const thinkingFields: readonly [ThinkingField, ThinkingField] = ['reasoning_content', 'reasoning']
+
+/** Of a message; what else a server sends goes back to it. Annotations and audio are no part of a request. */
+const knownFields: ReadonlySet<string> = new Set([
+  'role',
+  'content',
+  'refusal',
+  'tool_calls',
+  'function_call',
+  ...thinkingFields,
+  'annotations',
+  'audio',
+])
+const knownPartFields: ReadonlySet<string> = new Set(['type', 'thinking', 'text'])
+
+type Draft =
+  | { readonly type: 'text'; text: string }
+  | { readonly type: 'thinking'; text: string; readonly fields: Record<string, unknown> }
+  | { readonly type: 'provider'; readonly data: Fields }
 
 export class ChatReader implements StreamReader<ChatCompletionChunk> {
-  readonly #provider: string
+  readonly #adapter: string
   readonly #model: string
   readonly #onDelta: (delta: ModelDelta) => void
   readonly #calls: ChatCalls
-  #text = ''
-  #thinking = ''
+  /** Beside the content, by field. */
+  readonly #thinking = new Map<ThinkingField, string>()
+  readonly #drafts: Draft[] = []
+  readonly #extra: Record<string, unknown> = {}
   #refusal = ''
   #finish: string | undefined
   #error: SaidError | undefined
@@ -27,11 +48,16 @@ export class ChatReader implements StreamReader<ChatCompletionChunk> {
   unheardBytes = 0
 
   /** @param position of the answer in the conversation, for generated ids */
-  constructor(provider: string, model: string, position: number, onDelta: (delta: ModelDelta) => void) {
-    this.#provider = provider
-    this.#model = `${provider}/${model}`
-    this.#calls = new ChatCalls(position, onDelta)
+  constructor(adapter: string, model: string, position: number, onDelta: (delta: ModelDelta) => void) {
+    this.#adapter = adapter
+    this.#model = `${adapter}/${model}`
+    this.#calls = new ChatCalls(position, onDelta, adapter)
     this.#onDelta = onDelta
+  }
+
+  get awaits(): 'answer' | 'counts' | 'nothing' {
+    if (this.#finish === undefined) return 'answer'
+    return this.#usage === undefined || this.#usage === null ? 'counts' : 'nothing'
   }
 
   take(chunk: ChatCompletionChunk): void {
@@ -42,41 +68,80 @@ export class ChatReader implements StreamReader<ChatCompletionChunk> {
     // Moonshot puts the usage in the choice.
     this.#usage = chunk.usage ?? choice?.['usage'] ?? this.#usage
     if (choice === undefined) return
-    // Azure sends content filter results without a delta.
-    const delta = fieldsOf(choice['delta'])
-    const thinking = textIn(delta[fields[0]]) || textIn(delta[fields[1]])
-    if (thinking !== '') {
-      this.#thinking += thinking
-      this.#onDelta({ type: 'thinking', text: thinking })
+    // Azure sends content filter results without a delta; a server that does not stream sends the message.
+    const delta = fieldsOf(choice['delta'] ?? choice['message'])
+    const field = thinkingFields.find((name) => textIn(delta[name]) !== '')
+    if (field !== undefined) {
+      const text = textIn(delta[field])
+      this.#thinking.set(field, (this.#thinking.get(field) ?? '') + text)
+      this.#onDelta({ type: 'thinking', text })
     }
-    const text = textIn(delta['content'])
-    if (text !== '') {
-      this.#text += text
-      this.#onDelta({ type: 'text', text })
-    }
+    this.#takeContent(delta['content'])
     this.#refusal += textIn(delta['refusal'])
     this.unheardBytes += sizeOfTexts(delta['refusal'])
-    for (const call of objectsIn(delta['tool_calls'])) {
-      this.#calls.take(call)
-      // Arguments of a call without a name are held back.
-      const { id, function: written } = fieldsOf(call)
-      this.unheardBytes += sizeOfTexts([id, fieldsOf(written)['arguments']])
-    }
+    for (const call of objectsIn(delta['tool_calls'])) this.#takeCall(call)
+    // Older servers give one call, without an id.
+    if (isObject(delta['function_call'])) this.#takeCall({ function: delta['function_call'] })
+    const unknown = unknownFields(delta, knownFields)
+    addFields(this.#extra, unknown)
+    this.unheardBytes += sizeOfTexts(unknown)
     // Some servers send an empty reason before the last.
     this.#finish = textIn(choice['finish_reason']) || this.#finish
     const { error } = choice
     if (error !== undefined && error !== null) this.#error = readError(error)
   }
 
+  #takeCall(call: object): void {
+    this.#calls.take(call)
+    // Arguments of a call without a name are held back.
+    this.unheardBytes += sizeOfTexts(call)
+  }
+
+  /** A text, or a list of parts. */
+  #takeContent(content: unknown): void {
+    if (typeof content === 'string') return this.#addText(content)
+    for (const part of Array.isArray(content) ? (content as unknown[]) : []) {
+      if (typeof part === 'string') this.#addText(part)
+      else if (isObject(part)) this.#takePart(fieldsOf(part))
+    }
+  }
+
+  #takePart(part: Fields): void {
+    const { type, text, thinking } = part
+    if (type === 'thinking') this.#addThinking(textsIn(thinking ?? text), unknownFields(part, knownPartFields))
+    else if (type === 'refusal') this.#refusal += textIn(part['refusal'])
+    else if (typeof text === 'string') this.#addText(text)
+    else this.#drafts.push({ type: 'provider', data: part })
+    if (typeof text !== 'string') this.unheardBytes += sizeOfTexts(part)
+  }
+
+  #addText(text: string): void {
+    if (text === '') return
+    const last = this.#drafts.at(-1)
+    if (last?.type === 'text') last.text += text
+    else this.#drafts.push({ type: 'text', text })
+    this.#onDelta({ type: 'text', text })
+  }
+
+  #addThinking(text: string, fields: Fields): void {
+    const last = this.#drafts.at(-1)
+    const draft = last?.type === 'thinking' ? last : { type: 'thinking' as const, text: '', fields: {} }
+    if (draft !== last) this.#drafts.push(draft)
+    draft.text += text
+    addFields(draft.fields, fields)
+    if (text !== '') this.#onDelta({ type: 'thinking', text })
+  }
+
   outcome(): ModelOutcome | undefined {
     if (this.#finish === undefined) return undefined
-    const ending = endings.get(this.#finish.toLowerCase()) ?? 'truncated'
-    const refusal = ending === 'refused' ? 'the content filter stepped in' : this.#refusal
+    const ending = endingOf(this.#finish)
+    const refusal = ending === 'refused' ? `it ended with "${this.#finish}"` : this.#refusal
     if (refusal !== '') return failed({ kind: 'refused', message: `${this.#model} refused to answer: ${refusal}` })
     if (ending !== 'end' && ending !== 'max-tokens') return failed({ kind: ending, message: this.#endingText() })
     const isCut = ending === 'max-tokens'
     // Some servers send "stop" with calls too.
-    return replied(this.#model, this.#content(isCut), { isCut, counts: countsOf(this.#usage) })
+    const said = { content: this.#content(isCut), ...extraOf(this.#adapter, this.#extra) }
+    return replied(this.#model, said, { isCut, counts: countsOf(this.#usage) })
   }
 
   #endingText(): string {
@@ -86,35 +151,35 @@ export class ChatReader implements StreamReader<ChatCompletionChunk> {
 
   #content(isCut: boolean): AssistantMessage['content'] {
     const content: AssistantMessage['content'][number][] = []
-    if (this.#thinking !== '') content.push({ type: 'thinking', provider: this.#provider, text: this.#thinking })
-    if (this.#text !== '') content.push({ type: 'text', text: this.#text })
+    const provider = this.#adapter
+    for (const [field, text] of this.#thinking) content.push({ type: 'thinking', provider, text, field })
+    for (const draft of this.#drafts) {
+      if (draft.type === 'text') content.push({ type: 'text', text: draft.text })
+      else if (draft.type === 'thinking') {
+        const { fields, text } = draft
+        content.push({ type: 'thinking', provider, text, field: amongContent, ...extraOf(provider, fields) })
+      } else {
+        const { extra } = extraOf(provider, draft.data)
+        if (extra !== undefined) content.push({ type: 'provider', provider, data: extra.fields })
+      }
+    }
     content.push(...this.#calls.blocks(isCut))
     return content
   }
 }
 
-/** Meaning of a lower-case `finish_reason`, with other servers' words. Anything else truncates the answer. */
-const endings: ReadonlyMap<string, 'end' | 'max-tokens' | FailureKind> = new Map([
-  ['stop', 'end'],
-  ['tool_calls', 'end'],
-  ['function_call', 'end'],
-  ['eos', 'end'],
-  ['eos_token', 'end'],
-  ['stop_sequence', 'end'],
-  ['end_turn', 'end'],
-  ['tool_use', 'end'],
-  ['length', 'max-tokens'],
-  ['max_tokens', 'max-tokens'],
-  ['content_filter', 'refused'],
-  ['safety', 'refused'],
-  ['error', 'overloaded'],
-  ['insufficient_system_resource', 'overloaded'],
-  ['model_length', 'context-overflow'],
-])
+function textsIn(thinking: unknown): string {
+  if (typeof thinking === 'string') return thinking
+  return objectsIn(thinking)
+    .map((part) => textIn(fieldsOf(part)['text']))
+    .join('')
+}
 
 /** Moonshot puts cached tokens beside the other counts. */
 function countsOf(usage: unknown): TokenCounts {
-  const { prompt_tokens: input, completion_tokens: output, prompt_tokens_details: details, ...counts } = fieldsOf(usage)
-  const { cached_tokens: cacheRead, cache_write_tokens: cacheWrite } = fieldsOf(details)
-  return readInclusiveCounts({ input, cacheRead: cacheRead ?? counts['cached_tokens'], cacheWrite, output })
+  const { prompt_tokens: input, completion_tokens: output, total_tokens: total, ...counts } = fieldsOf(usage)
+  const { cached_tokens: cacheRead, cache_write_tokens: cacheWrite } = fieldsOf(counts['prompt_tokens_details'])
+  const { reasoning_tokens: reasoning } = fieldsOf(counts['completion_tokens_details'])
+  const sent = { input, cacheRead: cacheRead ?? counts['cached_tokens'], cacheWrite, output }
+  return readInclusiveCounts(sent, { total, reasoning })
 }

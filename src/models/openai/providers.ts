@@ -2,6 +2,7 @@ import type { ModelProvider, WireRequest } from '../port.ts'
 import { connectOnce, listModels, streamedCall } from '../streamed-call.ts'
 import { chatBody, type ThinkingField } from './chat-request.ts'
 import { ChatReader } from './chat-stream.ts'
+import { RefusedParts } from '../refused-parts.ts'
 import { wireRequest } from '../wire-request.ts'
 import { customHeaders, openOpenAI, type ServerOptions } from './client.ts'
 import { responsesBody } from './responses-request.ts'
@@ -9,7 +10,8 @@ import { ResponseReader } from './responses-stream.ts'
 
 export function responsesProvider(server: ServerOptions): ModelProvider {
   const connect = connectOnce(() => openOpenAI(server))
-  const body = responsesBody(server.name)
+  const refused = new RefusedParts()
+  const body = responsesBody(server.name, refused)
   return {
     call: (request, { signal, onDelta }) =>
       streamedCall({
@@ -19,17 +21,20 @@ export function responsesProvider(server: ServerOptions): ModelProvider {
         maxReplyBytes: server.maxReplyBytes,
         read: (hear) => new ResponseReader(server.name, request.model, hear),
         connect,
-        send: ({ sdk }) => sdk.responses.create(body(request), { signal }),
+        request,
+        refused,
+        send: ({ sdk }, leaving, now) => sdk.responses.create(body(request, now), { signal: leaving }),
       }),
     wire: async (request) => wireOf(server, '/responses', body(request)),
     models: (signal) => listModels(server.name, connect, signal),
   }
 }
 
-export function chatProvider(server: ServerOptions, thinkingField: ThinkingField): ModelProvider {
+export function chatProvider(server: ServerOptions, thinkingField?: ThinkingField): ModelProvider {
   const { name } = server
   const connect = connectOnce(() => openOpenAI(server))
-  const body = chatBody(name, thinkingField)
+  const refused = new RefusedParts()
+  const body = chatBody(name, thinkingField, refused)
   return {
     call: (request, { signal, onDelta }) =>
       streamedCall({
@@ -39,7 +44,9 @@ export function chatProvider(server: ServerOptions, thinkingField: ThinkingField
         maxReplyBytes: server.maxReplyBytes,
         read: (hear) => new ChatReader(name, request.model, request.messages.length, hear),
         connect,
-        send: ({ sdk }) => sdk.chat.completions.create(body(request), { signal }),
+        request,
+        refused,
+        send: ({ sdk }, leaving, now) => sdk.chat.completions.create(body(request, now), { signal: leaving }),
       }),
     wire: async (request) => wireOf(server, '/chat/completions', body(request)),
     models: (signal) => listModels(server.name, connect, signal),

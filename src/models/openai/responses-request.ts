@@ -1,8 +1,19 @@
-import type { AssistantMessage, FileBlock, Message, TextBlock, ThinkingBlock } from '../../protocol/message.ts'
-import { acceptedMessage } from '../accepted-message.ts'
-import type { ModelRequest } from '../port.ts'
+import type {
+  AssistantMessage,
+  FileBlock,
+  Message,
+  ProviderBlock,
+  TextBlock,
+  ThinkingBlock,
+} from '../../protocol/message.ts'
+import { fileNote } from '../../rules/media/file-form.ts'
 import { writeArguments } from '../../rules/projection/tool-calls.ts'
-import { acceptedName, cachedByMessage, resultsFirst, unsupportedFile, urlOf } from '../wire-messages.ts'
+import { acceptedMessage } from '../accepted-message.ts'
+import { shortId } from '../call-ids.ts'
+import type { ModelRequest } from '../port.ts'
+import type { Part, RefusedParts } from '../refused-parts.ts'
+import { acceptedSchema } from '../tool-schema.ts'
+import { acceptedName, addressed, cachedByMessage, refuseUnsentFiles, sentFile, textOfFile } from '../wire-messages.ts'
 import type {
   EasyInputMessage,
   ResponseCreateParamsStreaming,
@@ -17,25 +28,33 @@ type ContentParam =
   | { type: 'input_file'; file_url: string }
   | { type: 'input_file'; file_data: string; filename: string }
 
+/** A reasoning item has its text in its summary, or in its content. */
+export const inContent = 'content'
+
 /**
  * Stateless requests: nothing is stored at the provider, and encrypted reasoning travels with the conversation.
  *
- * @param provider whose thinking is sent back; that of others is left out
+ * @param adapter whose thinking and fields are sent back; those of others are left out
  */
-export function responsesBody(provider: string): (request: ModelRequest) => ResponseCreateParamsStreaming {
-  const itemsOf = cachedByMessage((message) => {
-    const accepted = acceptedMessage(message, (block) => {
-      if (block.provider !== provider) return false
-      if (block.type === 'provider') return true
-      // Nothing is stored there, so an id alone is useless.
-      return block.id !== undefined && (block.redacted !== undefined || block.text !== '')
-    })
-    return accepted === undefined ? [] : toItems(accepted, provider)
+export function responsesBody(
+  adapter: string,
+  refused: RefusedParts,
+): (request: ModelRequest, now?: Part) => ResponseCreateParamsStreaming {
+  const itemsOf = cachedByMessage((message, addressee) => {
+    const accepted = acceptedMessage(message, isSendable, addressee)
+    return accepted === undefined ? [] : toItems(accepted, adapter)
   })
-  return (request) => {
+  return (request, now) => {
     const { model, system, options, outputSchema } = request
     const effort = effortOf(options)
-    const input = [...resultsFirst(request.messages), ...request.tail].flatMap(itemsOf)
+    refuseUnsentFiles(adapter, request.messages, (file) => {
+      const part = contentPart(file)
+      return part.type === 'unsent' ? part.problem : undefined
+    })
+    const input: ResponseInputItem[] = []
+    for (const [message, addressee] of addressed(request, { adapter, now, refused, wireId: shortId })) {
+      input.push(...itemsOf(message, addressee))
+    }
     return {
       model,
       ...(system !== '' && { instructions: system }),
@@ -53,25 +72,33 @@ export function responsesBody(provider: string): (request: ModelRequest) => Resp
   }
 }
 
+function isSendable(block: ThinkingBlock | ProviderBlock): boolean {
+  if (block.type === 'provider') return true
+  // Nothing is stored there, so an id alone is useless.
+  return block.id !== undefined && (block.redacted !== undefined || block.text !== '')
+}
+
 function tools(request: ModelRequest) {
   return request.tools.map(({ name, description, inputSchema }) => ({
     type: 'function' as const,
     name,
     description,
-    parameters: { ...inputSchema },
+    parameters: { ...acceptedSchema(inputSchema) },
     strict: false,
   }))
 }
 
-function toItems(message: Message, provider: string): ResponseInputItem[] {
+function toItems(message: Message, adapter: string): ResponseInputItem[] {
   switch (message.role) {
     case 'assistant':
       return assistantItems(message)
-    case 'tool':
-      return [{ type: 'function_call_output', call_id: message.callId, output: outputOf(message.content, provider) }]
+    case 'tool': {
+      const output = outputOf(message.content, adapter)
+      return [{ type: 'function_call_output', call_id: shortId(message.callId), output }]
+    }
     case 'user':
     case 'system':
-      return [{ role: 'user', content: message.content.map((block) => contentParam(block, provider)) }]
+      return [{ role: 'user', content: message.content.map((block) => sentPart(block, adapter)) }]
   }
 }
 
@@ -82,9 +109,10 @@ function assistantItems({ content }: AssistantMessage): ResponseInputItem[] {
     else if (block.type === 'tool-call') {
       items.push({
         type: 'function_call',
-        call_id: block.id,
+        call_id: shortId(block.id),
         name: acceptedName(block.name),
         arguments: writeArguments(block),
+        ...block.extra?.fields,
       })
     } else if (block.type === 'provider') items.push(ownItem(block.data))
     else if (block.id !== undefined) addReasoning(items, block, block.id)
@@ -97,37 +125,60 @@ function ownItem(data: object): ResponseInputItem {
   return data as ResponseInputItem
 }
 
-function assistantText({ text, phase }: TextBlock): EasyInputMessage {
-  return { role: 'assistant', content: text, ...(phase !== undefined && { phase }) }
+function assistantText({ text, phase, extra }: TextBlock): EasyInputMessage {
+  return { role: 'assistant', content: text, ...(phase !== undefined && { phase }), ...extra?.fields }
 }
 
-/** Rejoins the blocks of a reasoning item, one per part of its summary. */
+/** Rejoins the blocks of a reasoning item, one per part of its summary or content. */
 function addReasoning(items: ResponseInputItem[], block: ThinkingBlock, id: string): void {
   const last = items.at(-1)
-  if (last?.type === 'reasoning' && last.id === id) {
-    last.summary.push({ type: 'summary_text', text: block.text })
-    return
-  }
-  const item: ResponseReasoningItem = { type: 'reasoning', id, summary: [] }
-  if (block.redacted === undefined) item.content = [{ type: 'reasoning_text', text: block.text }]
-  else {
-    item.encrypted_content = block.redacted
-    if (block.text !== '') item.summary.push({ type: 'summary_text', text: block.text })
-  }
-  items.push(item)
+  const isFurther = last?.type === 'reasoning' && last.id === id
+  const item: ResponseReasoningItem = isFurther ? last : { type: 'reasoning', id, summary: [], ...block.extra?.fields }
+  if (!isFurther) items.push(item)
+  if (block.redacted !== undefined) item.encrypted_content = block.redacted
+  // Kept without a field by earlier versions: text without a seal is content.
+  const isContent = block.field === inContent || (block.field === undefined && !item.encrypted_content && !isFurther)
+  const wasContent = isFurther && block.field === undefined && item.content !== undefined && item.content !== null
+  if (isContent || wasContent) (item.content ??= []).push({ type: 'reasoning_text', text: block.text })
+  else if (block.text !== '' || isFurther) item.summary.push({ type: 'summary_text', text: block.text })
 }
 
-function outputOf(content: readonly (TextBlock | FileBlock)[], provider: string): string | ContentParam[] {
+function outputOf(content: readonly (TextBlock | FileBlock)[], adapter: string): string | ContentParam[] {
   const [first] = content
   if (first === undefined) return ''
   if (content.length === 1 && first.type === 'text') return first.text
-  return content.map((block) => contentParam(block, provider))
+  return content.map((block) => sentPart(block, adapter))
 }
 
-function contentParam(block: TextBlock | FileBlock, provider: string): ContentParam {
+function sentPart(block: TextBlock | FileBlock, adapter: string): ContentParam {
+  const part = contentPart(block)
+  if (part.type !== 'unsent') return part
+  return { type: 'input_text', text: fileNote(block as FileBlock, `${adapter} cannot be sent it, as ${part.problem}`) }
+}
+
+/** Documents that the API reads, besides PDF files and texts. */
+const documents = /officedocument|msword|ms-excel|ms-powerpoint|opendocument|rtf|epub/
+
+function contentPart(block: TextBlock | FileBlock): ContentParam | { type: 'unsent'; problem: string } {
   if (block.type === 'text') return { type: 'input_text', text: block.text }
-  if (block.mediaType.startsWith('image/')) return { type: 'input_image', detail: 'auto', image_url: urlOf(block) }
-  if (/^(audio|video)\//.test(block.mediaType)) throw unsupportedFile(provider, block, 'images and documents')
-  if (block.url !== undefined) return { type: 'input_file', file_url: block.url }
-  return { type: 'input_file', file_data: urlOf(block), filename: block.name ?? 'file' }
+  const form = sentFile(block, ({ kind, mediaType }) => {
+    return kind === 'linked' ? !/^(audio|video)\//.test(mediaType) : kind === 'other' && documents.test(mediaType)
+  })
+  switch (form.kind) {
+    case 'unsent':
+      return { type: 'unsent', problem: form.problem }
+    case 'linked':
+      if (form.mediaType.startsWith('image/')) return { type: 'input_image', detail: 'auto', image_url: form.url }
+      return { type: 'input_file', file_url: form.url }
+    case 'image':
+      return { type: 'input_image', detail: 'auto', image_url: `data:${form.mediaType};base64,${form.data}` }
+    case 'text':
+      return { type: 'input_text', text: textOfFile(block, form) }
+    case 'pdf':
+    case 'audio':
+    case 'other': {
+      const file_data = `data:${form.mediaType};base64,${form.data}`
+      return { type: 'input_file', file_data, filename: block.name ?? 'file' }
+    }
+  }
 }

@@ -1,5 +1,7 @@
 import type { AssistantMessage, ProviderBlock, TextBlock } from '../../protocol/message.ts'
+import { endingOf } from '../endings.ts'
 import { readError } from '../error-body.ts'
+import { extraOf, type Fields, unknownFields } from '../extra-fields.ts'
 import { failed, failureOf, replied } from '../provider-failure.ts'
 import type { ModelDelta, ModelOutcome } from '../port.ts'
 import { sizeOfTexts } from '../reply-bound.ts'
@@ -8,32 +10,47 @@ import { readInclusiveCounts, type TokenCounts } from '../../rules/tokens/token-
 import { readArguments } from '../../rules/projection/tool-calls.ts'
 import { fieldsOf, isObject, objectsIn, textIn, writeJson } from '../wire-values.ts'
 import type { ResponseStreamEvent } from './client.ts'
+import { inContent } from './responses-request.ts'
 
 type Block = AssistantMessage['content'][number]
 
+/** An item of the answer while it comes. */
+interface Draft {
+  readonly index: number
+  /** As the server has it, or as far as it is put together here. */
+  item: Fields
+  isDone: boolean
+  /** Of deltas. */
+  text: string
+}
+
 export class ResponseReader implements StreamReader<ResponseStreamEvent> {
-  readonly #provider: string
+  readonly #adapter: string
   readonly #model: string
   readonly #onDelta: (delta: ModelDelta) => void
+  readonly #drafts: Draft[] = []
   readonly #content: Block[] = []
-  /** Call ids by item id. */
-  readonly #callIds = new Map<string, string>()
   #newestCall: { readonly at: number; readonly raw: string } | undefined
   #refusal: string | undefined
-  #final: Readonly<Record<string, unknown>> | undefined
+  #final: Fields | undefined
   unheardBytes = 0
   /** From the type of the last event; its `status` may differ. */
   #ending: 'completed' | 'incomplete' | 'failed' | undefined
 
-  constructor(provider: string, model: string, onDelta: (delta: ModelDelta) => void) {
-    this.#provider = provider
-    this.#model = `${provider}/${model}`
+  constructor(adapter: string, model: string, onDelta: (delta: ModelDelta) => void) {
+    this.#adapter = adapter
+    this.#model = `${adapter}/${model}`
     this.#onDelta = onDelta
+  }
+
+  get awaits(): 'answer' | 'nothing' {
+    return this.#final === undefined ? 'answer' : 'nothing'
   }
 
   take(event: ResponseStreamEvent): void {
     switch (event.type) {
       case 'response.output_text.delta':
+        this.#grow(event, 'message', textIn(event.delta))
         this.#onDelta({ type: 'text', text: textIn(event.delta) })
         break
       case 'response.reasoning_summary_text.delta':
@@ -41,23 +58,26 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
         this.#onDelta({ type: 'thinking', text: textIn(event.delta) })
         break
       case 'response.function_call_arguments.delta': {
-        const id = this.#callIds.get(event.item_id) ?? ''
-        this.#onDelta({ type: 'tool-arguments', id, text: textIn(event.delta) })
+        const { item } = this.#grow(event, 'function_call', textIn(event.delta))
+        this.#onDelta({ type: 'tool-arguments', id: textIn(item['call_id']), text: textIn(event.delta) })
         break
       }
       case 'response.output_item.added': {
         const item = fieldsOf(event.item)
+        this.#draftOf({ ...event, item_id: item['id'] }, item)
         if (item['type'] !== 'function_call') break
-        const id = textIn(item['call_id'])
-        this.#callIds.set(textIn(item['id']), id)
         this.unheardBytes += sizeOfTexts(item)
-        this.#onDelta({ type: 'tool-call', id, name: textIn(item['name']) })
+        this.#onDelta({ type: 'tool-call', id: textIn(item['call_id']), name: textIn(item['name']) })
         break
       }
-      case 'response.output_item.done':
-        this.#keep(fieldsOf(event.item))
+      case 'response.output_item.done': {
+        const item = fieldsOf(event.item)
+        const draft = this.#draftOf({ ...event, item_id: item['id'] }, item)
+        draft.item = item
+        draft.isDone = true
         this.unheardBytes += sizeOfTexts(event.item)
         break
+      }
       case 'response.completed':
         this.#end('completed', event.response)
         break
@@ -72,14 +92,36 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
     }
   }
 
+  /** The item that an event is about. Servers leave out its place, or its id. */
+  #draftOf(event: object, item: Fields): Draft {
+    const { item_id: id, output_index: index } = fieldsOf(event)
+    const isSame = (draft: Draft): boolean => {
+      if (typeof id === 'string' && id !== '' && draft.item['id'] === id) return true
+      return typeof index === 'number' && draft.index === index && draft.item['type'] === item['type']
+    }
+    const known = this.#drafts.findLast((draft) => !draft.isDone && isSame(draft))
+    if (known !== undefined) return known
+    const place = typeof index === 'number' ? index : this.#drafts.length
+    const draft = { index: place, item: { ...item, ...(typeof id === 'string' && { id }) }, isDone: false, text: '' }
+    this.#drafts.push(draft)
+    return draft
+  }
+
+  #grow(event: object, type: string, text: string): Draft {
+    const draft = this.#draftOf(event, { type })
+    draft.text += text
+    return draft
+  }
+
   outcome(): ModelOutcome | undefined {
     if (this.#final === undefined) return undefined
     const { error, incomplete_details: details, status, usage } = this.#final
     const ending = status ?? this.#ending
-    if (error) return failed(failureOf(this.#provider, readError(error)))
+    if (error) return failed(failureOf(this.#adapter, readError(error)))
     const incomplete = isObject(details) ? fieldsOf(details) : undefined
-    const refusal =
-      this.#refusal ?? (incomplete?.['reason'] === 'content_filter' ? 'its content filter stepped in' : undefined)
+    const reason = textIn(incomplete?.['reason'])
+    const cause = reason === '' ? undefined : endingOf(reason)
+    const refusal = this.#refusal ?? (cause === 'refused' ? `it ended with "${reason}"` : undefined)
     if (refusal !== undefined) {
       return failed({ kind: 'refused', message: `${this.#model} refused to answer: ${refusal}` })
     }
@@ -87,15 +129,17 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
       return failed({ kind: 'overloaded', message: `${this.#model} failed and gave no reason` })
     }
     const isIncomplete = incomplete || ending === 'incomplete' || this.#ending === 'incomplete'
-    if (isIncomplete && incomplete?.['reason'] !== 'max_output_tokens') {
-      const reason = textIn(incomplete?.['reason']) || 'no reason given'
-      return failed({ kind: 'truncated', message: `${this.#model} left its answer incomplete: ${reason}` })
+    if (isIncomplete && cause !== 'max-tokens') {
+      const kind = cause === undefined || cause === 'end' ? 'truncated' : cause
+      const why = reason || 'no reason given'
+      return failed({ kind, message: `${this.#model} left its answer incomplete: ${why}` })
     }
     if (!isIncomplete && ending !== 'completed') {
       return failed({ kind: 'truncated', message: `${this.#model} ended its answer with status ${writeJson(ending)}` })
     }
     if (isIncomplete) this.#markCut()
-    return replied(this.#model, this.#content, { isCut: Boolean(isIncomplete), counts: countsOf(usage) })
+    const isCut = Boolean(isIncomplete)
+    return replied(this.#model, { content: this.#content }, { isCut, counts: countsOf(usage) })
   }
 
   /** The newest call of a cut reply may have lost all its arguments. */
@@ -106,54 +150,120 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
   }
 
   #end(ending: 'completed' | 'incomplete' | 'failed', response: unknown): void {
+    if (this.#final !== undefined) return
     this.#ending = ending
     this.#final = fieldsOf(response)
+    for (const item of this.#items(objectsIn(this.#final['output']).map(fieldsOf))) this.#keep(item)
   }
 
-  #keep(item: Readonly<Record<string, unknown>>): void {
+  /** What the stream has said item by item, what its last event alone has, and what came in deltas alone. */
+  #items(last: readonly Fields[]): readonly Fields[] {
+    const drafts = this.#drafts.toSorted((one, other) => one.index - other.index)
+    const items = drafts.filter(({ isDone }) => isDone).map(({ item }) => item)
+    const open = drafts.filter(({ isDone }) => !isDone)
+    for (const [index, item] of last.entries()) {
+      if (items.some((known, place) => isSameItem(known, item, place === index))) continue
+      if (!open.some((draft) => draft.text !== '' && isSameItem(draft.item, item, draft.index === index)))
+        this.#hear(item)
+      this.unheardBytes += sizeOfTexts(item)
+      items.splice(Math.min(index, items.length), 0, item)
+    }
+    for (const { item, text } of open) {
+      const { type } = item
+      if (type === 'message' && text !== '' && !items.some((known) => known['type'] === type)) {
+        items.push({ ...item, content: [{ type: 'output_text', text }] })
+      } else if (type === 'function_call' && textIn(item['name']) !== '') {
+        if (!items.some((known) => isSameItem(known, item, false)))
+          items.push({ ...item, arguments: text || item['arguments'] })
+      }
+    }
+    return items
+  }
+
+  /** Listeners get what came at the end alone. */
+  #hear({ type, content, call_id: id, name, arguments: written }: Fields): void {
+    if (type === 'function_call') {
+      this.#onDelta({ type: 'tool-call', id: textIn(id), name: textIn(name) })
+      this.#onDelta({ type: 'tool-arguments', id: textIn(id), text: textIn(written) })
+    } else if (type === 'message') {
+      for (const part of objectsIn(content)) this.#onDelta({ type: 'text', text: textIn(fieldsOf(part)['text']) })
+    }
+  }
+
+  #keep(item: Fields): void {
     const { type } = item
-    if (hostedItems.has(type)) {
-      this.#content.push({ type: 'provider', provider: this.#provider, data: item as ProviderBlock['data'] })
-    } else if (type === 'reasoning') this.#content.push(...this.#thinking(item))
+    const provider = this.#adapter
+    if (type === 'reasoning') this.#content.push(...this.#thinking(item))
     else if (type === 'function_call') {
       const { call_id: id, name, arguments: written } = item
       const raw = typeof written === 'object' && written !== null ? writeJson(written) : textIn(written)
       this.#newestCall = { at: this.#content.length, raw }
-      this.#content.push({ type: 'tool-call', id: textIn(id), name: textIn(name), ...readArguments(raw) })
+      const extra = extraOf(provider, unknownFields(item, knownCallFields))
+      this.#content.push({ type: 'tool-call', id: textIn(id), name: textIn(name), ...readArguments(raw), ...extra })
     } else if (type === 'message') {
       const { phase, content } = item
+      let extra = extraOf(provider, unknownFields(item, knownMessageFields))
       for (const part of objectsIn(content).map(fieldsOf)) {
         if (part['type'] === 'refusal') this.#refusal = textIn(part['refusal'])
-        else this.#content.push({ type: 'text', text: textIn(part['text']), ...(isPhase(phase) && { phase }) })
+        else {
+          this.#content.push({ type: 'text', text: textIn(part['text']), ...(isPhase(phase) && { phase }), ...extra })
+          extra = {}
+        }
       }
+    } else if (isWhole(item)) {
+      this.#content.push({ type: 'provider', provider, data: item as ProviderBlock['data'] })
     }
   }
 
-  /** One block per part of the summary, so that the item can go back unchanged. */
-  #thinking({ id, summary, content, encrypted_content: encrypted }: Readonly<Record<string, unknown>>): Block[] {
-    const summaries = objectsIn(summary)
-    const parts = summaries.length > 0 ? summaries : objectsIn(content)
-    const texts = parts.length > 0 ? parts.map((part) => textIn(fieldsOf(part)['text'])) : ['']
+  /** One block per part of the summary and of the content, so that the item can go back unchanged. */
+  #thinking(item: Fields): Block[] {
+    const { id, summary, content, encrypted_content: encrypted } = item
+    const provider = this.#adapter
+    const parts: { readonly text: string; readonly field?: string }[] = [
+      ...textsOf(summary).map((text) => ({ text })),
+      ...textsOf(content).map((text) => ({ text, field: inContent })),
+    ]
+    if (parts.length === 0) parts.push({ text: '' })
     const redacted = textIn(encrypted) === '' ? {} : { redacted: textIn(encrypted) }
-    return texts.map((text, index) => ({
+    const first = { ...redacted, ...extraOf(provider, unknownFields(item, knownReasoningFields)) }
+    return parts.map((part, index) => ({
       type: 'thinking',
-      provider: this.#provider,
+      provider,
       ...(typeof id === 'string' && { id }),
-      text,
-      ...(index === 0 && redacted),
+      ...part,
+      ...(index === 0 && first),
     }))
   }
 }
 
-/** Items of provider-run tools. Unknown ones need features that are not supported. */
-const hostedItems: ReadonlySet<unknown> = new Set([
-  'web_search_call',
-  'file_search_call',
-  'code_interpreter_call',
-  'image_generation_call',
-  'mcp_list_tools',
-  'mcp_call',
+const knownCallFields: ReadonlySet<string> = new Set(['type', 'id', 'call_id', 'name', 'arguments', 'status'])
+const knownMessageFields: ReadonlySet<string> = new Set(['type', 'id', 'role', 'status', 'content', 'phase'])
+const knownReasoningFields: ReadonlySet<string> = new Set([
+  'type',
+  'id',
+  'summary',
+  'content',
+  'encrypted_content',
+  'status',
 ])
+
+function textsOf(parts: unknown): readonly string[] {
+  return objectsIn(parts).map((part) => textIn(fieldsOf(part)['text']))
+}
+
+function isSameItem(one: Fields, other: Fields, isSamePlace: boolean): boolean {
+  if (one['type'] !== other['type']) return false
+  const [id, callId] = [one['id'], one['call_id']]
+  if (typeof callId === 'string' && typeof other['call_id'] === 'string') return callId === other['call_id']
+  if (typeof id === 'string' && typeof other['id'] === 'string') return id === other['id'] || isSamePlace
+  return isSamePlace
+}
+
+/** Does an item of the provider's own need no answer? */
+function isWhole({ call_id: callId, type }: Fields): boolean {
+  if (typeof type !== 'string' || type.endsWith('_approval_request')) return false
+  return typeof callId !== 'string'
+}
 
 /** Drops phases of later API versions: messages cannot hold them. */
 function isPhase(phase: unknown): phase is NonNullable<TextBlock['phase']> {
@@ -162,7 +272,8 @@ function isPhase(phase: unknown): phase is NonNullable<TextBlock['phase']> {
 
 /** Compatible servers omit counts or send null. */
 function countsOf(usage: unknown): TokenCounts {
-  const { input_tokens: input, output_tokens: output, input_tokens_details: details } = fieldsOf(usage)
-  const { cached_tokens: cacheRead, cache_write_tokens: cacheWrite } = fieldsOf(details)
-  return readInclusiveCounts({ input, cacheRead, cacheWrite, output })
+  const { input_tokens: input, output_tokens: output, total_tokens: total, ...details } = fieldsOf(usage)
+  const { cached_tokens: cacheRead, cache_write_tokens: cacheWrite } = fieldsOf(details['input_tokens_details'])
+  const { reasoning_tokens: reasoning } = fieldsOf(details['output_tokens_details'])
+  return readInclusiveCounts({ input, cacheRead, cacheWrite, output }, { total, reasoning })
 }

@@ -30,7 +30,7 @@ import { Seed } from '../../../components/context/holder.ts'
 export function project(world: World, agent: Entity, messages?: number): ModelRequest {
   const { model, maxOutputTokens, temperature, thinking, extra } = world.read(agent, Llm)
   return {
-    model: parseModel(model).model,
+    ...parseModel(model),
     system: systemText(world, agent),
     tools: shownTools(world.get(agent, ToolRegistry)?.tools ?? []),
     messages: projectedMessages(world, agent, messages),
@@ -72,7 +72,7 @@ export function sideRequest(world: World, effect: Entity): ModelRequest {
   const asked: Message[] = [said('user', sections.join('\n\n'))]
   if (repair !== undefined) asked.push(said('assistant', repair.reply), said('user', repair.problem))
   return {
-    model: parseModel(call.model).model,
+    ...parseModel(call.model),
     system: call.system,
     tools: [],
     messages: LogView.of(asked),

@@ -1,5 +1,6 @@
 import type { AssistantMessage, Message, ToolCallBlock } from '../../protocol/message.ts'
 import { canonicalOrNone, maxDepth } from '../../world/canonical.ts'
+import { itemsOf } from '../../world/read-only-log.ts'
 
 /** Levels kept free for the message, outcome or input that contains the arguments. */
 const outerLevels = 16
@@ -97,28 +98,54 @@ function lastOfModel(messages: readonly Message[], count: number): number {
 }
 
 /**
- * Gives each call of a reply a unique id. Some servers repeat one: results would be ambiguous, and other providers
- * reject such a conversation.
+ * Gives each call of a reply an id that no other call of the conversation has. Some servers count from 0 in each reply:
+ * results would be ambiguous, and other providers reject such a conversation.
  * @param message unchecked: anything but a call stays as it is
  */
-export function withDistinctCallIds(message: AssistantMessage): AssistantMessage {
+export function withDistinctCallIds(
+  message: AssistantMessage,
+  conversation: readonly Message[] = [],
+): AssistantMessage {
   const { content } = message
-  if (!Array.isArray(content) || content.length < 2) return message
-  const taken = new Set<string>()
+  if (!Array.isArray(content)) return message
+  const blocks: readonly (AssistantMessage['content'][number] | null)[] = content
+  if (!blocks.some((block) => block?.type === 'tool-call')) return message
+  const before = knownIds(conversation)
+  const own = new Set<string>()
   let isChanged = false
-  const blocks = (content as AssistantMessage['content']).map((block: AssistantMessage['content'][number] | null) => {
+  const distinct = blocks.map((block) => {
     if (block?.type !== 'tool-call') return block
-    const id = freeId(block, taken)
-    taken.add(id)
+    let { id } = block
+    for (let count = 2; before.has(id) || own.has(id); count++) id = `${block.id}-${count}`
+    own.add(id)
     if (id === block.id) return block
     isChanged = true
     return { ...block, id }
   })
-  return isChanged ? { ...message, content: blocks as AssistantMessage['content'] } : message
+  return isChanged ? { ...message, content: distinct as AssistantMessage['content'] } : message
 }
 
-function freeId({ id }: ToolCallBlock, taken: ReadonlySet<string>): string {
-  let free = id
-  for (let count = 2; taken.has(free); count++) free = `${id}-${count}`
-  return free
+interface KnownIds {
+  readonly ids: Set<string>
+  to: number
+  last: Message | undefined
+}
+
+/** Of each log the ids of its calls. Only a shortcut: a log's array only grows, and a rewrite makes another one. */
+const idsOfLogs = new WeakMap<readonly Message[], KnownIds>()
+
+function knownIds(conversation: readonly Message[]): ReadonlySet<string> {
+  const messages = itemsOf(conversation)
+  let known = idsOfLogs.get(messages)
+  // An undone tick removes messages, and others may take their places.
+  if (known === undefined || messages[known.to - 1] !== known.last) {
+    idsOfLogs.set(messages, (known = { ids: new Set(), to: 0, last: undefined }))
+  }
+  for (; known.to < messages.length; known.to++) {
+    const { content, role } = messages[known.to] as Message
+    if (role !== 'assistant') continue
+    for (const block of content) if (block.type === 'tool-call') known.ids.add(block.id)
+  }
+  known.last = messages[known.to - 1]
+  return known.ids
 }

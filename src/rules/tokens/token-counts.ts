@@ -29,13 +29,35 @@ export function readCounts(sent: SentCounts): TokenCounts {
   return oddCounts === undefined ? { usage } : { usage, oddCounts }
 }
 
+/** Further counts of a protocol, unchecked. */
+interface Sums {
+  readonly total?: unknown
+  readonly reasoning?: unknown
+}
+
 /**
- * Reads counts of a protocol that counts cached input as input: it is subtracted here.
+ * Reads counts of a protocol that counts cached input as input: it is subtracted here. Some servers count reasoning beside the
+ * output: it is added, if the total says so, or if there is no total and more of it than output.
  * @param sent `input` includes `cacheRead` and `cacheWrite`
  */
-export function readInclusiveCounts({ input, cacheRead, cacheWrite, output }: SentCounts): TokenCounts {
+export function readInclusiveCounts(
+  { input, cacheRead, cacheWrite, output }: SentCounts,
+  sums: Sums = {},
+): TokenCounts {
   const cached = (isCount(cacheRead) ? cacheRead : 0) + (isCount(cacheWrite) ? cacheWrite : 0)
-  return readCounts({ input: isCount(input) ? Math.max(0, input - cached) : input, cacheRead, cacheWrite, output })
+  const uncached = isCount(input) ? Math.max(0, input - cached) : input
+  return readCounts({ input: uncached, cacheRead, cacheWrite, output: wholeOutput(input, output, sums) })
+}
+
+function wholeOutput(input: unknown, output: unknown, { reasoning, total }: Sums): unknown {
+  if (!isCount(output) && output !== undefined && output !== null) return output
+  if (isCount(total) && isCount(input) && total > 0) {
+    const rest = total - input
+    return rest > (isCount(output) ? output : 0) ? rest : output
+  }
+  if (!isCount(reasoning)) return output
+  if (!isCount(output)) return reasoning
+  return reasoning > output ? output + reasoning : output
 }
 
 function isCount(value: unknown): value is number {

@@ -1,5 +1,6 @@
 import type { CallToolResult, ReadResourceResult } from '@modelcontextprotocol/client'
 import type { FileBlock, TextBlock } from '../../protocol/message.ts'
+import { fileForm } from '../../rules/media/file-form.ts'
 import { checkJson, schemaFault } from '../../rules/text/schema-issues.ts'
 import { cleanName, cleanText } from '../../tools/files/clean-text.ts'
 import type { ConfinedProgram } from '../sandbox/port.ts'
@@ -106,11 +107,25 @@ function blockOf(block: CallToolResult['content'][number]): Block {
   }
 }
 
+/** A file as what its bytes are: servers label them wrongly, and wrap them. */
 function fileOf(data: string, mediaType: string, name?: string): Block {
-  if (shownTypes.test(mediaType) && data.length <= maxFileChars) {
-    return { type: 'file', mediaType, data, ...(name !== undefined && { name: cleanName(name) }) }
+  const label = cleanName(mediaType)
+  const size = `${label}, ${Math.floor((data.length * 3) / 4)} bytes`
+  if (data.length > maxFileChars) return note(size)
+  const form = fileForm({ type: 'file', mediaType, data })
+  const title = name === undefined ? undefined : cleanName(name)
+  switch (form.kind) {
+    case 'broken':
+      return note(`${size}: ${form.problem}`)
+    case 'text':
+      return { type: 'text', text: `[${title ?? form.mediaType}]\n${cleanText(form.text)}` }
+    case 'image':
+    case 'pdf':
+      if (!shownTypes.test(form.mediaType)) return note(size)
+      return { type: 'file', mediaType: form.mediaType, data: form.data, ...(title !== undefined && { name: title }) }
+    default:
+      return note(size)
   }
-  return note(`${cleanName(mediaType)}, ${Math.floor((data.length * 3) / 4)} bytes`)
 }
 
 function note(what: string): TextBlock {

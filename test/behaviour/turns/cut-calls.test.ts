@@ -52,17 +52,21 @@ describe('a tool call that the token limit cuts', () => {
   })
 
   it('ends the turn when the next one is cut as well', async () => {
-    const { end, requests, said } = await writing(cut, cut)
+    const { end, requests, said } = await writing(cut, { ...cut, toolCalls: [call('{"text":"Once upon', 'b')] })
     expect(requests).toHaveLength(2)
     expect(end).toMatchObject({ stop: 'failed', failure: { kind: 'truncated' } })
     expect(end.failure?.message).toMatch(/^2 replies in a row were cut at the token limit .* Raise maxOutputTokens/)
-    expect(said.slice(3)).toEqual(['assistant: <a write>', answer, 'assistant: [turn failed: truncated]'])
+    expect(said.slice(3)).toEqual([
+      'assistant: <b write>',
+      answer.replace('tool a!', 'tool b!'),
+      'assistant: [turn failed: truncated]',
+    ])
   })
 
   it('leaves the other calls of that reply undone', async () => {
-    const both = { toolCalls: [call('{"n":1}'), call('{"n":', 'b')], stop: 'max-tokens' } as const
+    const both = { toolCalls: [call('{"n":1}', 'c'), call('{"n":', 'b')], stop: 'max-tokens' } as const
     const { said, written } = await writing(cut, both)
-    expect(said[4]).toBe('tool a!: [not run: the turn was stopped]')
+    expect(said[4]).toBe('tool c!: [not run: the turn was stopped]')
     expect(written).toEqual([])
   })
 

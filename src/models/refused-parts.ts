@@ -1,0 +1,65 @@
+import type { Failure } from '../protocol/failure.ts'
+import type { Message } from '../protocol/message.ts'
+import type { ModelRequest } from './port.ts'
+
+/** What can be left out of a conversation: what its provider added to replies, or files. */
+export type Part = 'own' | 'files'
+export type LeftOut = Readonly<Record<Part, boolean>>
+
+/** Servers of different makers refuse signatures, thinking and fields in these words. */
+const ownWords =
+  /signature|thinking|thought|reasoning|encrypted|extra_content|not permitted|extra_forbidden|(unsupported|additional|unexpected|unrecognized|unknown) (propert|field|key|name|parameter|request argument)|propert(y|ies) .{0,80} (is|are) unsupported/i
+/** Of what is not there: to leave out more does not help. */
+const missingWords = /missing|must be (passed|sent|included|provided)/i
+/** And media that a model or server does not take. */
+const fileWords =
+  /\b(image|images|image_url|input_image|vision|multi-?modal|media|media_type|mime|file|files|input_file|input_audio|audio|document|pdf|base64|attachment)\b|content.{0,40} (must|should) be a (valid )?string|expected a string/i
+
+/** Models whose refusals are remembered. */
+const maxModels = 100
+
+/** What providers refused of conversations, so that it is left out from then on. Forgotten with the process. */
+export class RefusedParts {
+  readonly #byModel = new Map<string, Readonly<Record<Part, WeakSet<Message>>>>()
+
+  leftOut(request: ModelRequest, message: Message, now?: Part): LeftOut {
+    const known = this.#byModel.get(modelOf(request))
+    const isLeftOut = (part: Part): boolean => part === now || known?.[part].has(message) === true
+    return { own: isLeftOut('own'), files: isLeftOut('files') }
+  }
+
+  keep(request: ModelRequest, part: Part): void {
+    const model = modelOf(request)
+    let known = this.#byModel.get(model)
+    if (known === undefined) {
+      if (this.#byModel.size >= maxModels) this.#byModel.clear()
+      this.#byModel.set(model, (known = { own: new WeakSet(), files: new WeakSet() }))
+    }
+    for (const message of request.messages) if (has(message, part)) known[part].add(message)
+  }
+
+  /** What a provider's refusal is about, if the request has it. */
+  partOf(request: ModelRequest, { kind, message: said }: Failure): Part | undefined {
+    const asked = (part: Part): boolean =>
+      request.messages.some((message) => has(message, part) && !this.leftOut(request, message)[part])
+    if (kind === 'invalid-request' && ownWords.test(said) && !missingWords.test(said) && asked('own')) return 'own'
+    // Some servers call it their own error.
+    const isRefusal = kind === 'invalid-request' || (kind === 'overloaded' && /\(50[01]\b/.test(said))
+    return isRefusal && fileWords.test(said) && asked('files') ? 'files' : undefined
+  }
+}
+
+function modelOf({ model, provider = '' }: ModelRequest): string {
+  return `${provider}/${model}`
+}
+
+/** Foreign parts count too: a call without them is the same. */
+function has({ content, role, ...message }: Message, part: Part): boolean {
+  if (part === 'files') return content.some(({ type }) => type === 'file')
+  if (role !== 'assistant') return false
+  if ('extra' in message && message.extra !== undefined) return true
+  return content.some(
+    (block) =>
+      block.type === 'thinking' || block.type === 'provider' || ('extra' in block && block.extra !== undefined),
+  )
+}

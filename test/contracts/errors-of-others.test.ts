@@ -1,0 +1,374 @@
+import { describe, expect, it } from 'vitest'
+import { retryHintIn } from '../../src/models/retry-hint.ts'
+import { startScriptedServer } from '../servers/scripted-server.ts'
+import { failureOf, replyOf } from './model-calls.ts'
+import {
+  chatWire,
+  chunks,
+  event,
+  messagesWire,
+  responsesWire,
+  saidItem,
+  items,
+  wiresOfOthers,
+} from './wires-of-others.ts'
+
+const openAI = (message: string, more: object = {}) => ({ error: { message, type: 'invalid_request_error', ...more } })
+const google = (code: number, message: string, status: string, details: readonly object[] = []) => [
+  { error: { code, message, status, details } },
+]
+
+type Case = readonly [maker: string, status: number, body: unknown]
+
+const overflows: readonly Case[] = [
+  [
+    'OpenAI',
+    400,
+    openAI("This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens."),
+  ],
+  [
+    'OpenAI by the minute',
+    429,
+    openAI(
+      'Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Requested 45000.',
+      { code: 'rate_limit_exceeded' },
+    ),
+  ],
+  [
+    'vLLM',
+    400,
+    openAI(
+      'The decoder prompt (length 5000) is longer than the maximum model length of 4096. Maximum context length exceeded',
+    ),
+  ],
+  [
+    'Gemini',
+    400,
+    google(
+      400,
+      'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
+      'INVALID_ARGUMENT',
+    ),
+  ],
+  [
+    'xAI',
+    400,
+    {
+      code: 'Client specified an invalid argument',
+      error: "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+    },
+  ],
+  [
+    'Claude',
+    400,
+    {
+      type: 'error',
+      error: {
+        type: 'invalid_request_error',
+        message: 'input length and `max_tokens` exceed context limit: 187254 + 20000 > 204798',
+      },
+    },
+  ],
+  ['Bedrock', 400, { message: 'Input is too long for requested model.', __type: 'ValidationException' }],
+  ['Bedrock', 400, { message: 'Too many input tokens. Max input tokens: 8192, request input token count: 9000' }],
+  [
+    'Mistral',
+    400,
+    {
+      object: 'error',
+      message: 'Prompt contains 65673 tokens, too large for model with 32768 maximum context length',
+      type: 'invalid_request_error',
+    },
+  ],
+  [
+    'llama.cpp',
+    400,
+    {
+      error: {
+        code: 400,
+        message: 'the request exceeds the available context size',
+        type: 'exceed_context_size_error',
+      },
+    },
+  ],
+  ['Ollama', 500, { error: 'prompt too long; exceeded max context length by 4 tokens' }],
+  [
+    'LM Studio',
+    400,
+    { error: 'The number of tokens to keep from the initial prompt is greater than the context length.' },
+  ],
+  [
+    'TGI',
+    422,
+    {
+      error: 'Input validation error: `inputs` must have less than 1024 tokens. Given: 1527',
+      error_type: 'validation',
+    },
+  ],
+  [
+    'Together',
+    422,
+    openAI('Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4097. `inputs` must be <= 4097'),
+  ],
+  ['Qwen', 400, openAI('<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 129024]')],
+  ['Moonshot', 400, openAI('Invalid request: Your request exceeded model token limit: 8192')],
+  ['Z.ai', 400, { error: { code: '1261', message: 'Prompt exceeds max length' } }],
+  [
+    'Copilot',
+    400,
+    {
+      error: {
+        message: 'prompt token count of 130000 exceeds the limit of 128000',
+        code: 'model_max_prompt_tokens_exceeded',
+      },
+    },
+  ],
+  [
+    'Cerebras',
+    400,
+    openAI('Please reduce the length of the messages or completion. Current length is 9000 while limit is 8192'),
+  ],
+  ['Fireworks', 400, openAI('The prompt is too long: 200000, model maximum context length: 131071')],
+  [
+    'a router',
+    400,
+    {
+      error: {
+        code: 400,
+        message: 'Provider returned error',
+        metadata: { raw: '{"error":"Input is too long for requested model."}' },
+      },
+    },
+  ],
+]
+
+const refusals: readonly Case[] = [
+  [
+    'Azure',
+    400,
+    openAI("The response was filtered due to the prompt triggering Azure OpenAI's content management policy.", {
+      code: 'content_filter',
+      innererror: { code: 'ResponsibleAIPolicyViolation' },
+    }),
+  ],
+  [
+    'Qwen',
+    400,
+    { error: { code: 'data_inspection_failed', message: 'Input data may contain inappropriate content.' } },
+  ],
+  ['DashScope', 400, { code: 'DataInspectionFailed', message: 'Output data may contain something.' }],
+  ['DeepSeek', 400, openAI('Content Exists Risk')],
+  ['Moonshot', 400, openAI('The request was rejected because it was considered high risk', { type: 'content_filter' })],
+  ['Z.ai', 400, { error: { code: '1301', message: '系统检测到输入或生成内容可能包含不安全或敏感内容' } }],
+  [
+    'xAI',
+    403,
+    {
+      code: 'The caller does not have permission',
+      error: 'Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO',
+    },
+  ],
+  [
+    'OpenRouter',
+    403,
+    {
+      error: { code: 403, message: 'openai/gpt requires moderation on OpenAI. Your input was flagged for "violence".' },
+    },
+  ],
+  [
+    'Claude',
+    400,
+    { type: 'error', error: { type: 'invalid_request_error', message: 'Output blocked by content filtering policy' } },
+  ],
+]
+
+const others: readonly (readonly [...Case, kind: string])[] = [
+  [
+    'OpenAI',
+    400,
+    openAI('max_tokens is too large: 32000. This model supports at most 4096 completion tokens'),
+    'invalid-request',
+  ],
+  [
+    'Claude',
+    429,
+    {
+      type: 'error',
+      error: {
+        type: 'rate_limit_error',
+        message: "This request would exceed your organization's rate limit of 30,000 input tokens per minute.",
+      },
+    },
+    'rate-limited',
+  ],
+  [
+    'Bedrock',
+    429,
+    { message: 'Too many tokens per minute, please wait before trying again.', __type: 'ThrottlingException' },
+    'rate-limited',
+  ],
+  ['Gemini', 503, google(503, 'The model is overloaded. Please try again later.', 'UNAVAILABLE'), 'overloaded'],
+  ['Gemini', 403, google(403, 'Permission denied on resource.', 'PERMISSION_DENIED'), 'unauthorized'],
+]
+
+describe.each(wiresOfOthers)('an error of $name', (wire) => {
+  const kindOf = async ([, status, body]: Case): Promise<string> => {
+    const server = await startScriptedServer(() => ({ status, body }))
+    return (await failureOf(wire.make(server.url))).kind
+  }
+
+  it('about a prompt that is too long is an overflow, in the words of each maker', async () => {
+    for (const each of overflows) expect([each[0], await kindOf(each)]).toEqual([each[0], 'context-overflow'])
+  })
+
+  it('about what a filter found is a refusal, in the words of each maker', async () => {
+    for (const each of refusals) expect([each[0], await kindOf(each)]).toEqual([each[0], 'refused'])
+  })
+
+  it.each(others)('of another kind stays one: %s %i', async (maker, status, body, kind) => {
+    expect(await kindOf([maker, status, body])).toBe(kind)
+  })
+
+  const quota = google(429, 'You exceeded your current quota. Please retry in 58.9s.', 'RESOURCE_EXHAUSTED', [
+    { '@type': 'type.googleapis.com/google.rpc.QuotaFailure' },
+    { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '58s' },
+  ])
+  it.each([
+    ['its body', quota, {}, 58_000],
+    ['its text', openAI('Rate limit reached for gpt-4o. Please try again in 1m2.5s. Visit …'), {}, 62_500],
+    [
+      'its text, in words',
+      openAI('Requests have exceeded call rate limit. Please retry after 26 seconds.'),
+      {},
+      26_000,
+    ],
+    [
+      'a field of a router',
+      { error: { code: 429, message: 'Slow.', metadata: { retry_after_seconds: 7 } } },
+      {},
+      7_000,
+    ],
+    ['a header, which comes first', quota, { 'retry-after': '3' }, 3_000],
+    [
+      'the limit that is used up',
+      openAI('Slow.'),
+      {
+        'x-ratelimit-remaining-tokens': '0',
+        'x-ratelimit-reset-tokens': '6m0s',
+        'x-ratelimit-remaining-requests': '9',
+        'x-ratelimit-reset-requests': '1h',
+      },
+      360_000,
+    ],
+    ['nothing', openAI('Limit 3 reached after 20 requests.'), {}, undefined],
+  ])('says how long to wait in %s', async (_, body, headers, waitMs) => {
+    const server = await startScriptedServer(() => ({ status: 429, body, headers }))
+    expect(await failureOf(wire.make(server.url))).toMatchObject({
+      kind: 'rate-limited',
+      ...(waitMs !== undefined && { retryAfterMs: waitMs }),
+    })
+  })
+})
+
+describe('an error within a stream', () => {
+  it.each([
+    [
+      chatWire,
+      `data: ${JSON.stringify(openAI('Rate limit. Please try again in 20s', { code: 'rate_limit_exceeded' }))}\n\n`,
+    ],
+    [messagesWire, event({ type: 'error', error: { type: 'rate_limit_error', message: 'Please try again in 20s.' } })],
+    [
+      responsesWire,
+      event({
+        type: 'response.failed',
+        response: { status: 'failed', error: { code: 'rate_limit_exceeded', message: 'Please try again in 20s.' } },
+      }),
+    ],
+  ])('of $name says how long to wait', async (wire, raw) => {
+    const server = await startScriptedServer(() => raw)
+    expect(await failureOf(wire.make(server.url))).toMatchObject({ kind: 'rate-limited', retryAfterMs: 20_000 })
+  })
+
+  it('that a server has no code for is an overflow if it says so', async () => {
+    const server = await startScriptedServer(
+      () =>
+        `data: {"error":"Trying to keep the first 5000 tokens when context the overflows. The context length is only 4096 tokens"}\n\n`,
+    )
+    expect((await failureOf(chatWire.make(server.url))).kind).toBe('context-overflow')
+  })
+})
+
+describe('a hint to wait', () => {
+  it.each([
+    [{ retryDelay: '1.5s' }, '', 1_500],
+    [{ retryDelay: { seconds: '7', nanos: 500_000_000 } }, '', 7_500],
+    [{ retry_after: 3 }, '', 3_000],
+    [{ retry_after: '3' }, '', 3_000],
+    [{ retryAfterMs: 250 }, '', 250],
+    [{ details: [{}, { retryDelay: '2s' }] }, '', 2_000],
+    [{}, 'Try again in 500ms.', 500],
+    [{}, 'Please wait 2 minutes and 5 seconds', 125_000],
+    [{}, 'Please try your request again in 7m12.48s', 432_480],
+    [{}, 'Limit resets in 1h30m', 5_400_000],
+    [{ retryDelay: '-3s', retry_after: -3 }, 'It was tried 3 times.', undefined],
+    [{}, 'Retry 3 requests', undefined],
+  ])('is read: %j %s', (fields, text, ms) => {
+    expect(retryHintIn(fields, text)).toBe(ms)
+  })
+})
+
+describe('the end of an answer over Chat Completions', () => {
+  it.each([
+    ['model_context_window_exceeded', 'context-overflow'],
+    ['sensitive', 'refused'],
+    ['refusal', 'refused'],
+    ['RECITATION', 'refused'],
+    ['blocklist', 'refused'],
+    ['PROHIBITED_CONTENT', 'refused'],
+    ['guardrail_intervened', 'refused'],
+    ['network_error', 'overloaded'],
+    ['pause_turn', 'invalid-request'],
+    ['MALFORMED_FUNCTION_CALL', 'truncated'],
+  ])('"%s" fails as %s', async (word, kind) => {
+    const server = await startScriptedServer(() => chunks([{ content: 'Half' }], word))
+    expect((await failureOf(chatWire.make(server.url))).kind).toBe(kind)
+  })
+})
+
+describe('reasoning that a server counts beside the output', () => {
+  const chat = (usage: object) => chunks([{ content: 'Yes.' }], 'stop', { usage })
+  const details = (reasoning_tokens: number) => ({ completion_tokens_details: { reasoning_tokens } })
+  it.each([
+    [
+      'beside it, as the total says',
+      { prompt_tokens: 100, completion_tokens: 20, total_tokens: 920, ...details(800) },
+      820,
+    ],
+    ['beside it, in the total alone', { prompt_tokens: 100, completion_tokens: 20, total_tokens: 920 }, 820],
+    ['beside nothing', { prompt_tokens: 100, completion_tokens: 0, total_tokens: 820, ...details(720) }, 720],
+    ['beside it, without a total', { prompt_tokens: 100, completion_tokens: 20, ...details(800) }, 820],
+    ['within it', { prompt_tokens: 100, completion_tokens: 820, total_tokens: 920, ...details(800) }, 820],
+    ['within it, without a total', { prompt_tokens: 100, completion_tokens: 820, ...details(800) }, 820],
+    ['with a total that is too small', { prompt_tokens: 100, completion_tokens: 20, total_tokens: 0 }, 20],
+    ['with a total that is no number', { prompt_tokens: 100, completion_tokens: 20, total_tokens: 'many' }, 20],
+    [
+      'with a cache',
+      { prompt_tokens: 100, completion_tokens: 20, total_tokens: 200, prompt_tokens_details: { cached_tokens: 90 } },
+      100,
+    ],
+  ])('is counted once: %s', async (_, usage, output) => {
+    const server = await startScriptedServer(() => chat(usage))
+    expect((await replyOf(chatWire.make(server.url))).usage.output).toBe(output)
+  })
+
+  it('is counted over the Responses API as well', async () => {
+    const usage = {
+      input_tokens: 100,
+      output_tokens: 20,
+      total_tokens: 920,
+      output_tokens_details: { reasoning_tokens: 800 },
+    }
+    const server = await startScriptedServer(() => items([saidItem('Yes.')], { usage }))
+    expect((await replyOf(responsesWire.make(server.url))).usage).toEqual({ input: 100, output: 820 })
+  })
+})
