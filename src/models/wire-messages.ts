@@ -49,7 +49,7 @@ export interface Sending {
 }
 
 /** Providers require the results of calls directly after the assistant message; moves other messages behind them. */
-export function* resultsFirst(messages: Iterable<Message>): Generator<Message> {
+function* resultsFirst(messages: Iterable<Message>): Generator<Message> {
   let held: Message[] = []
   for (const message of messages) {
     if (message.role === 'tool') yield message
