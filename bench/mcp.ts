@@ -36,6 +36,8 @@ async function aCall(): Promise<Row> {
     world: 'w',
     progress: () => {},
     sleep: async () => {},
+    post: async () => {},
+    message: async () => {},
   }
   const calls = 100
   const { wallMs } = await compare({

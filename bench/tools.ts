@@ -21,6 +21,8 @@ const context: ToolContext = {
   world: '',
   progress: () => {},
   sleep: () => Promise.resolve(),
+  post: () => Promise.resolve(),
+  message: () => Promise.resolve(),
 }
 
 /** Built-in tools on many files, and on a large one. */

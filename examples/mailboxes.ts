@@ -67,11 +67,11 @@ const send = defineTool({
   name: 'send',
   description: 'Puts a letter into the next mailbox.',
   input: z.object({ letter: z.int(), hop: z.int() }),
-  // After a crash it runs again under the same key, and a message under an id that was seen before is dropped.
+  // After a crash it runs again, and posts the same under the same id, which counts once.
   restart: 'keyed',
-  run: async ({ letter, hop }, { key }) => {
+  run: async ({ letter, hop }, { post }) => {
     const next = byAddress[(letter * apart + hop - 1) % agents] ?? 0
-    await runner.message(next, text(letter, hop), { id: key })
+    await post({ kind: 'message', agent: next, message: user(text(letter, hop)) })
     return 'Sent.'
   },
 })

@@ -8,7 +8,7 @@ import { ToolRegistry } from '../components/agent/tool-registry.ts'
 import { type ConfigInput, configured, readConfig } from './rules/config/config.ts'
 import { lastWords } from './rules/projection/text-of.ts'
 import { declare } from './tools/declare.ts'
-import { jsonSchemaOf } from './tools/json-schema-of.ts'
+import { jsonSchemaOf } from './rules/text/json-schema-of.ts'
 import type { Tool } from './tools/port.ts'
 import type { Entity, Initial } from './world/component.ts'
 import type { JsonObject } from './world/json.ts'
@@ -23,7 +23,7 @@ export interface AgentOptions {
   /** Template of the system prompt. */
   readonly system?: string
   /** What its model may call: tools of the Host, or declarations, such as that of a world tool. */
-  readonly tools?: readonly (Tool | ToolDeclaration)[]
+  readonly tools?: readonly (Pick<Tool, 'declaration'> | ToolDeclaration)[]
   /** The conversation so far; a text is a user's message. @default none */
   readonly messages?: string | readonly Message[]
   /** What the final answer has to look like: a schema of zod 4, or JSON Schema. */

@@ -8,6 +8,7 @@ import {
 import { isPlain } from '../src/rules/config/check-settings.ts'
 import { isSignal, type WatchdogSignal } from '../src/rules/context/watchdog-signal.ts'
 import { schemaIssues } from '../src/rules/text/schema-issues.ts'
+import type { DefinedWorldTool } from './agent/define-world-tool.ts'
 import { EntiaError } from '../src/world/entia-error.ts'
 import { lazily } from '../src/world/lazily.ts'
 import type { System } from '../src/world/world.ts'
@@ -58,6 +59,8 @@ export interface StandardSystemsOptions {
   readonly compactor?: Partial<Compactor>
   /** When to replace a finished task by a record, and with what prompt. @default when the agent or a program says so */
   readonly checkpointer?: Partial<Checkpointer>
+  /** Tools that change the world, besides those of sessions and context, as `defineWorldTool` makes them. @default none */
+  readonly worldTools?: readonly DefinedWorldTool[]
   /** Further watchdog signals. One named `repeated-tool-call` replaces the built-in signal. */
   readonly watchdog?: readonly WatchdogSignal[]
 }
@@ -69,9 +72,14 @@ const optionsSchema = lazily(() =>
     allowUnregisteredSubagents: z.boolean().optional(),
     compactor: z.custom<Partial<Compactor>>(isJudgement, 'expected { should?(view), prompt?(view) }').optional(),
     checkpointer: z.custom<Partial<Checkpointer>>(isJudgement, 'expected { should?(view), prompt?(view) }').optional(),
+    worldTools: z.array(z.custom<DefinedWorldTool>(isWorldTool, 'expected a tool of defineWorldTool')).optional(),
     watchdog: z.array(z.custom<WatchdogSignal>(isSignal, 'expected a signal: { name, initial, observe }')).optional(),
   }),
 )
+
+function isWorldTool(given: unknown): boolean {
+  return isPlain(given) && typeof given['answer'] === 'function' && isPlain(given['declaration'])
+}
 
 /** A plain object of functions by these names. */
 function isJudgement(given: unknown): boolean {
@@ -101,6 +109,7 @@ function inOrder(options: StandardSystemsOptions): System[] {
     defaultTimeoutMs,
     allowUnregisteredSubagents = false,
     watchdog: signals = [],
+    worldTools: own = [],
   } = options
   const compactor = { ...standardCompactor, ...options.compactor }
   const checkpointer = { ...standardCheckpointer, ...options.checkpointer }
@@ -132,7 +141,7 @@ function inOrder(options: StandardSystemsOptions): System[] {
     promptRendering(maxStartsPerTick), //  -2  renders system prompts before a model call
     watchdog({ maxStartsPerTick, signals }), // -1  detects agents that repeat themselves
     reasoning(maxStartsPerTick), //         0  starts a model call for each agent that has something to answer
-    toolExecution({ maxStartsPerTick, worldTools: worldTools(defaultTimeoutMs) }), // 5  checks requested tool calls and starts them
+    toolExecution({ maxStartsPerTick, worldTools: withOwn(worldTools(defaultTimeoutMs), own) }), // 5  checks requested tool calls and starts them
     sessionEnd, //                         10  in a session's world: records how the session ended
     archival, //                           11  judges turns that have ended, and opens an archive job for each heavy one
     transcripts, //                      11.5  writes messages to the agents' transcripts
@@ -140,6 +149,22 @@ function inOrder(options: StandardSystemsOptions): System[] {
     awaitedGrants, //                    12.2  sessions that wait for reserved budget ask for it again
   ]
 }
+
+/** @throws `invalid-argument` for two tools of one name */
+function withOwn(standard: ReturnType<typeof worldTools>, own: readonly DefinedWorldTool[]) {
+  const all = new Map(standard)
+  for (const { answer, declaration } of own) {
+    const { name } = declaration
+    const whose = standard.has(name) ? 'one of the standard systems has it' : 'it is there twice'
+    if (all.has(name))
+      throw new EntiaError('invalid-argument', `standardSystems: worldTools: '${name}': ${whose}. Rename it.`)
+    all.set(name, answer)
+  }
+  return all
+}
+
+export { type DefinedWorldTool, defineWorldTool, type WorldToolOptions } from './agent/define-world-tool.ts'
+export type { WorldToolCall } from './sessions/world-tools/world-tool.ts'
 
 // For programs that tick a world without a Runner, or declare these two tools themselves.
 export { tick, type TickOptions, type TickResult } from '../src/world/tick.ts'

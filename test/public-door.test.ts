@@ -245,6 +245,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'compaction',
     'contextTools',
     'costCeiling',
+    'defineWorldTool',
     'handles',
     'limits',
     'promptRendering',

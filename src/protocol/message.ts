@@ -120,3 +120,8 @@ export type SystemMessage = DataOf<typeof SystemMessage>
 export type AssistantMessage = DataOf<typeof AssistantMessage>
 export type ToolMessage = DataOf<typeof ToolMessage>
 export type Message = DataOf<typeof Message>
+
+/** A text alone is short for a message. */
+export function userMessage(message: string | UserMessage): UserMessage {
+  return typeof message === 'string' ? { role: 'user', content: [{ type: 'text', text: message }] } : message
+}

@@ -7,7 +7,7 @@ import type { Tool } from './port.ts'
  *
  * @throws `invalid-argument` for two tools of one name, and for what is neither tool nor declaration
  */
-export function declare(...tools: readonly (Tool | ToolDeclaration)[]): ToolDeclaration[] {
+export function declare(...tools: readonly (Pick<Tool, 'declaration'> | ToolDeclaration)[]): ToolDeclaration[] {
   const names = new Set<string>()
   return tools.map((tool, index) => {
     const declaration = declarationOf(tool)
@@ -28,7 +28,7 @@ export function declare(...tools: readonly (Tool | ToolDeclaration)[]): ToolDecl
   })
 }
 
-function declarationOf(tool: Tool | ToolDeclaration): ToolDeclaration | undefined {
+function declarationOf(tool: Pick<Tool, 'declaration'> | ToolDeclaration): ToolDeclaration | undefined {
   if (typeof tool !== 'object' || tool === null) return undefined
   const declaration = 'declaration' in tool ? tool.declaration : tool
   return typeof declaration?.name === 'string' ? declaration : undefined

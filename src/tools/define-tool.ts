@@ -7,7 +7,7 @@ import { isThenable } from '../world/is-thenable.ts'
 import { lazily } from '../world/lazily.ts'
 import { checkJson, schemaIssues } from '../rules/text/schema-issues.ts'
 import { cutText } from '../rules/text/cut-text.ts'
-import { isZod, jsonSchemaOf, schemaProblem } from './json-schema-of.ts'
+import { isZod, jsonSchemaOf, schemaProblem } from '../rules/text/json-schema-of.ts'
 import type { Tool, ToolContext, ToolOutput } from './port.ts'
 import { errorOutput, keptOutput, toolOutput } from './tool-output.ts'
 

@@ -1,8 +1,10 @@
 import type { Policy } from '../../components/agent/policy.ts'
 import type { DataOf, Entity } from '../world/component.ts'
+import type { OwnInput } from '../world/input.ts'
 import type { Json } from '../world/json.ts'
 import type { FileFact } from '../protocol/file-fact.ts'
-import type { FileBlock, TextBlock } from '../protocol/message.ts'
+import type { StandardInput } from '../protocol/input.ts'
+import type { FileBlock, TextBlock, UserMessage } from '../protocol/message.ts'
 import type { ToolDeclaration } from '../protocol/tool-declaration.ts'
 
 /** What a handler gets besides its arguments. */
@@ -21,6 +23,14 @@ export interface ToolContext {
   readonly progress: (message: string, fraction?: number) => void
   /** Sleeps on the Runner's clock; rejects when the signal aborts. */
   readonly sleep: (durationMs: number) => Promise<void>
+  /**
+   * Posts an input to the world of the call. Resolves once that is committed. Its id is `<key>/<n>`, where n counts the posts of
+   * this run: a call that runs again posts the same again, and it counts once.
+   * @throws by its promise: `invalid-input`, `not-json`, and what the Runner fails with
+   */
+  readonly post: (input: StandardInput | OwnInput) => Promise<void>
+  /** Sends a message to the calling agent, as `post` does: it joins the open turn. */
+  readonly message: (message: string | UserMessage) => Promise<void>
   /** Where long results are kept. Absent: the agent has no `Workspace`. */
   readonly handles?: HandleStore | undefined
   /**

@@ -13,7 +13,14 @@ import {
 } from '../../components/sessions/subagent-wait.ts'
 import { subagentDefaults, SubagentRegistry } from '../../components/sessions/subagent-registry.ts'
 import { ActiveFor, SubagentSession } from '../../components/sessions/subagent-session.ts'
-import { endedLine, seconds, stillLine, updatesText } from '../../src/rules/delegation/session-lines.ts'
+import { ToolRegistry } from '../../components/agent/tool-registry.ts'
+import {
+  endedLine,
+  type ResultTool,
+  seconds,
+  stillLine,
+  updatesText,
+} from '../../src/rules/delegation/session-lines.ts'
 import type { DeepReadonly, Entity } from '../../src/world/component.ts'
 import { not } from '../../src/world/entities.ts'
 import type { World } from '../../src/world/world.ts'
@@ -77,7 +84,15 @@ function newsLines(world: World, agent: Entity): readonly string[] {
   const news = inOrderOfFinishing(world, [...unread, ...silent])
   for (const session of unread) markRead(world, session)
   world.remove(agent, Notified)
-  return news.map((session) => endedLine(world.read(session, SubagentSession)))
+  const tool = resultToolOf(world, agent)
+  return news.map((session) => endedLine(world.read(session, SubagentSession), tool))
+}
+
+/** A registry's tools are declared before the next model call. */
+function resultToolOf(world: World, agent: Entity): ResultTool | undefined {
+  const names = new Set(world.get(agent, ToolRegistry)?.tools.map(({ name }) => name))
+  if (world.has(agent, SubagentRegistry) || names.has('subagent_result')) return 'subagent_result'
+  return names.has('collect_subagent') ? 'collect_subagent' : undefined
 }
 
 function say(world: World, agent: Entity, text: string): void {

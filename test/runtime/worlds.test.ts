@@ -194,6 +194,40 @@ describe('places', () => {
     expect((await attached).text).toBe('Heard: buy')
   })
 
+  it('are given up by a world whose question has a deadline, which comes all the same, at its instant', async () => {
+    const late = tool('late', () => 'bought', { approval: true, approvalTimeoutMs: 60_000 })
+    const impatient = scripted(({ messages }) => {
+      const last = messages.at(-1)
+      return last?.role === 'user' ? { toolCalls: [{ name: 'late' }] } : textOf(last)
+    })
+    const { all, clock, world } = shops(memoryStore(), {
+      make: (name) => {
+        const made = new World({ name, systems: standardSystems() })
+        made.spawn(...agent({ model: name === 'alice' ? 'impatient/x' : 'shop/x', tools: [late] }))
+        return made
+      },
+      models: { impatient, shop },
+      tools: [late],
+      maxOpen: 1,
+    })
+    const ends: string[] = []
+    const asked: string[] = []
+    all.on('turn-ended', ({ nowMs, world: name }) => ends.push(`${name} ${nowMs}`))
+    all.on('approval-requested', ({ world: name }) => asked.push(name))
+    await world('alice').message('go')
+    await until(() => asked.length === 1)
+    clock.advance(10_000)
+    expect((await world('bob').ask('hello')).text).toBe('Heard: hello')
+    expect(all.openCount).toBe(1)
+    clock.advance(49_999)
+    await turns(20)
+    expect(ends).toEqual(['bob 0'])
+    clock.advance(1)
+    // The deadline is past when the world is open again: it comes without time.
+    await until(() => (clock.advance(0), ends.length === 2))
+    expect(ends[1]).toBe('alice 60000')
+  })
+
   it('are enough for many more worlds than are open', async () => {
     const { all, world } = shops(memoryStore(), { maxOpen: 50 })
     const names = Array.from({ length: 500 }, (_, index) => `user-${index}`)
@@ -316,6 +350,21 @@ describe('what goes wrong in one world', () => {
       agent: (twins) => twins.query(Conversation)[1] ?? 0,
     })
     expect((await world('a').ask('hi')).agent).toBe(2)
+  })
+})
+
+describe('whether there is a world of a name', () => {
+  it('is known without making it, also of one that is being made, and of one that is closed', async () => {
+    const { all, clock, made, world } = shops(sqliteStore({ folder: await folder() }), { idleMs: 10 })
+    expect(await all.exists('alice')).toBe(false)
+    const asked = world('alice').ask('one')
+    expect(await all.exists('alice')).toBe(true)
+    await asked
+    await until(() => (clock.advance(10), all.openCount === 0))
+    expect([await all.exists('alice'), await all.exists('bob')]).toEqual([true, false])
+    expect(all.openCount).toBe(0)
+    expect(made).toEqual(['alice'])
+    await expect(all.exists('')).rejects.toMatchObject({ code: 'invalid-argument' })
   })
 })
 

@@ -10,6 +10,8 @@ export function toolContext(changes: Partial<ToolContext> = {}): ToolContext {
     world: 'world',
     progress: () => {},
     sleep: () => Promise.reject(new Error('nothing sleeps here')),
+    post: () => Promise.reject(new Error('nothing is posted here')),
+    message: () => Promise.reject(new Error('nothing is said here')),
     ...changes,
   }
 }

@@ -146,6 +146,8 @@ export interface Fleet {
   readonly database: string
   /** A world by its name, as `worlds(store, …).world(name)` gives it. It need not exist, and holds nothing here. */
   world(name: string): NamedWorld
+  /** Has the database a world of that name, or letters for it? Makes none. @throws `store-failed` */
+  exists(name: string): Promise<boolean>
   /** Makes this process one of those that drive the worlds. */
   work(options?: FleetWorkerOptions): Promise<FleetWorker>
   /** Who works, and what waits. */
@@ -220,6 +222,12 @@ class PostgresFleet implements Fleet {
     refuseMisfit('fleet.world', 'name', name, filledText)
     this.#makerOf(name)
     return this.#named.world(name)
+  }
+
+  async exists(name: string): Promise<boolean> {
+    refuseMisfit('fleet.exists', 'name', name, filledText)
+    this.#makerOf(name)
+    return this.#named.exists(name)
   }
 
   async work(options: FleetWorkerOptions = {}): Promise<FleetWorker> {

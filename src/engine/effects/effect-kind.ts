@@ -1,7 +1,8 @@
 import type { OutcomeData } from '../../protocol/failure.ts'
-import type { InputOf } from '../../protocol/input.ts'
+import type { InputOf, StandardInput } from '../../protocol/input.ts'
 import type { Records } from '../../stores/records.ts'
 import type { Entity } from '../../world/component.ts'
+import type { OwnInput } from '../../world/input.ts'
 import type { World } from '../../world/world.ts'
 import type { StreamEvent } from '../loop/events.ts'
 
@@ -44,6 +45,8 @@ export interface EffectContext {
   /** Waits for something that neither time nor this effect's own work causes; a virtual clock may advance meanwhile. */
   readonly wait: <T>(promise: Promise<T>) => Promise<T>
   readonly values: ValuePlace
+  /** Posts an input to the world under an id: resolves once it is committed, now or before. */
+  readonly post: (input: StandardInput | OwnInput, id: string) => Promise<unknown>
   /** Calls this once the world has taken the outcome, or goes on without it. */
   readonly whenGone: (call: () => void) => void
   /** The Runner stops: what is called off now begins again at the next start. */

@@ -1,3 +1,5 @@
+import type { StandardInput } from '../../protocol/input.ts'
+import type { OwnInput } from '../../world/input.ts'
 import type { Entity } from '../../world/component.ts'
 import { type Clock, type Sleep, sleep, type Sleeper } from '../loop/clock.ts'
 import type { StreamEvent } from '../loop/events.ts'
@@ -139,6 +141,7 @@ export interface JobOwner {
   admit(job: Job, place?: HeldPlace): Promise<void>
   emit(event: StreamEvent): void
   readonly values: ValuePlace
+  enter(input: StandardInput | OwnInput, id: string): Promise<unknown>
 }
 
 /** Getters, since work takes functions out of its context, and few of them. */
@@ -183,6 +186,10 @@ export class JobContext implements EffectContext {
 
   get wait(): EffectContext['wait'] {
     return (promise) => outside(this.#job, promise)
+  }
+
+  get post(): EffectContext['post'] {
+    return (input, id) => outside(this.#job, this.#owner.enter(input, id))
   }
 
   get values(): ValuePlace {

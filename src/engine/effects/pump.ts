@@ -5,6 +5,7 @@ import type { OutcomeData } from '../../protocol/failure.ts'
 import type { RestartClass } from '../../protocol/tool-declaration.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import type { Entity } from '../../world/component.ts'
+import type { OwnInput } from '../../world/input.ts'
 import type { World } from '../../world/world.ts'
 import { isThenable } from '../../world/is-thenable.ts'
 import type { Clock } from '../loop/clock.ts'
@@ -27,6 +28,8 @@ export interface PumpOwner {
   post(input: StandardInput): void
   emit(event: StreamEvent): void
   values(): ValuePlace
+  /** Takes an input of a program, under an id. */
+  enter(input: StandardInput | OwnInput, id: string): Promise<unknown>
   /** The world has done with an effect, or with the try of it that was at work. */
   gone(effect: Entity): void
   dropped(): void
@@ -208,6 +211,10 @@ export class Pump implements JobOwner {
 
   emit(event: StreamEvent): void {
     this.#owner.emit(event)
+  }
+
+  enter(input: StandardInput | OwnInput, id: string): Promise<unknown> {
+    return this.#owner.enter(input, id)
   }
 
   get values(): ValuePlace {

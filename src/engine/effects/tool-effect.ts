@@ -9,8 +9,11 @@ import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import type { OutcomeData } from '../../protocol/failure.ts'
 import type { Entity } from '../../world/component.ts'
 import { isThenable } from '../../world/is-thenable.ts'
+import type { StandardInput } from '../../protocol/input.ts'
+import type { OwnInput } from '../../world/input.ts'
+import { userMessage } from '../../protocol/message.ts'
 import type { World } from '../../world/world.ts'
-import type { EffectKind } from './effect-kind.ts'
+import type { EffectContext, EffectKind } from './effect-kind.ts'
 import { WorldHandles } from './world-handles.ts'
 import type { Tool, ToolContext, ToolOutput } from '../../tools/port.ts'
 
@@ -33,7 +36,7 @@ export function toolEffect(find: (name: string) => Tool | undefined): EffectKind
         const progress: ToolContext['progress'] = (message, fraction) =>
           context.emit({ type: 'tool-progressed', world: world.name, agent, effect, message, fraction })
         const handles = hasWorkspace ? new WorldHandles(world, agent, context) : undefined
-        const given = { handles, knownFiles: known, places, policy }
+        const given = { handles, knownFiles: known, places, policy, ...posting(agent, context) }
         const toolContext = { agent, attempt, ...given, key, progress, signal, sleep, world: world.name }
         try {
           const output = tool.call(input, toolContext)
@@ -44,6 +47,16 @@ export function toolEffect(find: (name: string) => Tool | undefined): EffectKind
       }
     },
   }
+}
+
+/** What a call says to its own world: numbered, so that one that runs again says nothing twice. */
+function posting(agent: Entity, { key, post, signal }: EffectContext): Pick<ToolContext, 'message' | 'post'> {
+  let posts = 0
+  const say = async (input: StandardInput | OwnInput): Promise<void> => {
+    signal.throwIfAborted()
+    await post(input, `${key}/${++posts}`)
+  }
+  return { post: say, message: async (message) => say({ kind: 'message', agent, message: userMessage(message) }) }
 }
 
 /** Only what runs programs may change other files than it names. */

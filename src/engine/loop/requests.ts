@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { Conversation } from '../../../components/agent/conversation.ts'
-import type { UserMessage } from '../../protocol/message.ts'
 import type { SubtaskResult } from '../../protocol/delegation.ts'
 import type { SummaryResult } from '../../protocol/context.ts'
 import { parseModel } from '../../protocol/model-name.ts'
@@ -204,10 +203,6 @@ function isFilled(text: unknown): boolean {
 
 function refusal(what: string): EntiaError {
   return new EntiaError('invalid-argument', `subagents: ${what}.`)
-}
-
-export function userMessage(message: string | UserMessage): UserMessage {
-  return typeof message === 'string' ? { role: 'user', content: [{ type: 'text', text: message }] } : message
 }
 
 export function assertAgent(world: World, agent: Entity): void {

@@ -1,5 +1,5 @@
 import type { StandardInput } from '../../protocol/input.ts'
-import type { UserMessage } from '../../protocol/message.ts'
+import { type UserMessage, userMessage } from '../../protocol/message.ts'
 import { OwnedBy } from '../../../components/effects/effect.ts'
 import type { SubtaskResult } from '../../protocol/delegation.ts'
 import type { SummaryResult } from '../../protocol/context.ts'
@@ -92,6 +92,8 @@ export class Runner {
           new Promise((resolve) => deliver(input, () => resolve(this.#entrance.take(input))))
         return { enter, maxKeptBytes, records }
       },
+      enter: (input: StandardInput | OwnInput, id: string): Promise<unknown> =>
+        new Promise((resolve) => deliver(input as StandardInput, () => resolve(this.post(input, { id })))),
       dropped: () => void this.#entrance.dropped++,
     }
     const kindOf = (name: string): EffectKind =>
@@ -225,7 +227,7 @@ export class Runner {
   /** Sends a user's message to an agent. Resolves as `post` does. @throws `unknown-entity` */
   async message(agent: Entity, message: string | UserMessage, options: PostOptions = {}): Promise<number | undefined> {
     requests.assertAgent(this.world, agent)
-    return this.post({ kind: 'message', agent, message: requests.userMessage(message) }, options)
+    return this.post({ kind: 'message', agent, message: userMessage(message) }, options)
   }
 
   /** Ends an agent's turn and aborts its work, sessions included, once that is committed. @throws `unknown-entity` */

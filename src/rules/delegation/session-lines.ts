@@ -11,18 +11,25 @@ export function updatesText(lines: readonly string[]): string {
   return ['Background subagent updates:', ...lines].join('\n')
 }
 
-/** What an agent reads of an ended session. */
-export function endedLine({ sessionId, status, error, summary }: Session): string {
+/** A tool that reads the result of a session. */
+export type ResultTool = 'subagent_result' | 'collect_subagent'
+
+/** What an agent reads of an ended session. @param tool the one that it can read the result with; absent: it has none */
+export function endedLine({ sessionId, status, error, summary }: Session, tool: ResultTool | undefined): string {
+  const call = tool === 'subagent_result' ? `${tool}(session_id="${sessionId}")` : `${tool}(id="${sessionId}")`
   switch (status) {
     case 'cancelled':
       return `- ${sessionId} cancelled.`
     case 'succeeded': {
-      const full = `subagent_result(session_id="${sessionId}") for the full result`
-      const short = ` or subagent_result(session_id="${sessionId}", read_method="summary") for the cached summary`
-      return `- ${sessionId} succeeded. Call ${full}${summary === undefined ? '' : short}.`
+      if (tool === undefined) return `- ${sessionId} succeeded.`
+      const hasSummary = tool === 'subagent_result' && summary !== undefined
+      const short = ` or ${tool}(session_id="${sessionId}", read_method="summary") for the cached summary`
+      return `- ${sessionId} succeeded. Call ${call} for the full result${hasSummary ? short : ''}.`
     }
-    default:
-      return `- ${sessionId} failed: ${errorText(error)}. Call subagent_result(session_id="${sessionId}") for details.`
+    default: {
+      const failed = `- ${sessionId} failed: ${errorText(error)}.`
+      return tool === undefined ? failed : `${failed} Call ${call} for details.`
+    }
   }
 }
 

@@ -7,6 +7,8 @@ import { hasAny } from '../../world/inspection.ts'
 import type { World } from '../../world/world.ts'
 import { Archival, type ArchivalData } from '../../../components/context/archival.ts'
 import { Archive } from '../../../components/context/archive.ts'
+import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
+import { querySubagentDeclaration, spawnSubagentDeclaration } from '../delegation/declarations.ts'
 import { field, oneLine } from '../text/frames.ts'
 import { taskLine } from '../context/archival-summary.ts'
 import { Approval } from '../../../components/agent/tool-call.ts'
@@ -34,9 +36,18 @@ export function liveTail(world: World, agent: Entity): readonly Message[] {
 }
 
 const head = '# Live Subagents'
-const explanation =
-  'These subagents hold archived prior turns of this conversation. Use the `query_subagent(id, prompt)` tool to retrieve ' +
-  'detail; spawn a new one with `spawn_subagent(task)` to fan out. Do not query unless you actually need the detail.'
+const meaning = 'These subagents hold archived prior turns of this conversation.'
+
+/** What they are, and what the agent can do about it with the tools that it has. */
+function explanationFor(world: World, agent: Entity): string {
+  const names = new Set(world.get(agent, ToolRegistry)?.tools.map(({ name }) => name))
+  const hasQuery = names.has(querySubagentDeclaration.name)
+  const hasSpawn = names.has(spawnSubagentDeclaration.name)
+  const spawn = 'a new one with `spawn_subagent(task)` to fan out'
+  if (!hasQuery) return hasSpawn ? `${meaning} Spawn ${spawn}.` : meaning
+  const how = `Use the \`query_subagent(id, prompt)\` tool to retrieve detail${hasSpawn ? `; spawn ${spawn}` : ''}.`
+  return `${meaning} ${how} Do not query unless you actually need the detail.`
+}
 
 export interface LiveSubagents {
   readonly sessions: ReadonlySet<Entity>
@@ -67,12 +78,15 @@ export function liveSubagentsIn(
   const sessions = newest.slice(-config.maxListed)
   const lines = sessions.map((session) => lineOf(world.read(session, SubagentSession)))
   const first = left === 0 ? [] : [`- (${left} older subagents not listed)`]
-  return { sessions: new Set(sessions), text: [`${head}\n\n${explanation}\n`, ...first, ...lines].join('\n') }
+  return {
+    sessions: new Set(sessions),
+    text: [`${head}\n\n${explanationFor(world, agent)}\n`, ...first, ...lines].join('\n'),
+  }
 }
 
 /** The list of live subagents in a rendered system prompt; empty if there is none. */
 export function blockIn(rendered: string | undefined): string {
-  const from = rendered?.lastIndexOf(`${head}\n\n${explanation}\n`) ?? -1
+  const from = rendered?.lastIndexOf(`${head}\n\n${meaning}`) ?? -1
   return from === -1 ? '' : (rendered?.slice(from) ?? '')
 }
 

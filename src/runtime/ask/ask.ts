@@ -1,9 +1,9 @@
 import { LastTurn } from '../../../components/agent/turn.ts'
-import { assertAgent, userMessage } from '../../engine/loop/requests.ts'
+import { assertAgent } from '../../engine/loop/requests.ts'
 import type { WorldDriver } from '../../engine/loop/world-driver.ts'
-import type { UserMessage } from '../../protocol/message.ts'
+import { type UserMessage, userMessage } from '../../protocol/message.ts'
 import { schemaIssues } from '../../rules/text/schema-issues.ts'
-import { jsonSchemaOf } from '../../tools/json-schema-of.ts'
+import { jsonSchemaOf } from '../../rules/text/json-schema-of.ts'
 import type { Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { checkOptions, filledText, type ShapesOf } from '../../world/option-shapes.ts'
@@ -77,21 +77,44 @@ export function askedTurn(
   message: string | UserMessage,
   options: AskOptions,
 ): TurnUnderWay {
+  let posted: Promise<number | undefined> | undefined
   const ended = TurnWatch.of(runner).answerTo(agent, () => {
     if (options !== noOptions) checkOptions('ask', options, askShapes)
     options.signal?.throwIfAborted()
     assertAgent(runner.world, agent)
     const output = options.output && jsonSchemaOf(options.output, 'ask')
     const input = { kind: 'message', agent, message: userMessage(message), ...(output && { output }) } as const
-    return runner.post(input, options.id === undefined ? {} : { id: options.id })
+    if (options.id === undefined) return runner.post(input)
+    return (posted = runner.post(input, { id: options.id }))
   })
   // Options that are none are refused by the promise.
   const { output, signal } = Object(options) as AskOptions
   if (signal !== undefined) cancelOnAbort(runner, agent, signal, ended)
   return {
     ended: output === undefined ? ended : ended.then((answer) => parsed(answer, output)),
-    follow: (stream) => follow(runner, agent, stream),
+    follow: (stream) => {
+      if (posted === undefined) follow(runner, agent, (part) => stream.write(part), stream)
+      else followKnown(runner, agent, posted, stream)
+    },
   }
+}
+
+/** Follows the turn of a message under an id: if it was taken before, the turn so far comes first. */
+function followKnown(
+  runner: WorldDriver,
+  agent: Entity,
+  posted: Promise<number | undefined>,
+  stream: PartStream,
+): void {
+  const soFar = [...partsSoFar(runner, agent)]
+  let held: AskPart[] | undefined = []
+  const release = (first: readonly AskPart[]): void => {
+    for (const part of [...first, ...(held ?? [])]) stream.write(part)
+    held = undefined
+  }
+  follow(runner, agent, (part) => (held === undefined ? stream.write(part) : void held.push(part)), stream)
+  // The answer is settled behind this: the end of the turn comes last.
+  posted.then((tick) => release(tick === undefined ? soFar : []), ignore)
 }
 
 export function attachedTurn(runner: WorldDriver, agent: Entity): TurnUnderWay {
@@ -103,13 +126,13 @@ export function attachedTurn(runner: WorldDriver, agent: Entity): TurnUnderWay {
     }),
     follow(stream) {
       for (const part of partsSoFar(runner, agent)) stream.write(part)
-      follow(runner, agent, stream)
+      follow(runner, agent, (part) => stream.write(part), stream)
     },
   }
 }
 
-function follow(runner: WorldDriver, agent: Entity, stream: PartStream): void {
-  stream.onEnd(followTurn(runner, agent, (part) => stream.write(part)))
+function follow(runner: WorldDriver, agent: Entity, write: (part: AskPart) => void, stream: PartStream): void {
+  stream.onEnd(followTurn(runner, agent, write))
 }
 
 export function asAsking<Output>(turn: TurnUnderWay): Asking<Output> {

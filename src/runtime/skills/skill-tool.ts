@@ -32,7 +32,7 @@ export function skillTool(places: readonly SkillPlace[]): Tool {
     name: 'skill',
     description:
       'Gives the instructions of a skill, and lists the files that come with it. Call it before you begin a task that the ' +
-      'description of a skill fits. Read its files with read_file, when its instructions name them.',
+      'description of a skill fits. Read its files when its instructions name them.',
     input: inputSchema(),
     restart: 'pure',
     category: 'skill',

@@ -16,6 +16,8 @@ const context = {
   policy,
   progress: () => {},
   sleep: () => Promise.reject(new Error('A search does not sleep.')),
+  post: () => Promise.reject(new Error('A search posts nothing.')),
+  message: () => Promise.reject(new Error('A search says nothing.')),
 }
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of a thread has no origin
 parentPort?.postMessage(await grepLines(disk, request, context))

@@ -13,7 +13,7 @@ const writeSchema = () =>
 export function writeFileTool(settings: ToolSettings): Tool {
   return defineTool({
     name: 'write_file',
-    description: 'Writes a whole file and makes the folders it needs. To change a part of a file use replace_in_file.',
+    description: 'Writes a whole file and makes the folders it needs. What the file had before is replaced.',
     input: writeSchema(),
     restart: 'once',
     category: 'file',

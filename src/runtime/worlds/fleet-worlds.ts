@@ -5,7 +5,7 @@ import { TickWatch } from '../../engine/following/tick-watch.ts'
 import type { Clock } from '../../engine/loop/clock.ts'
 import type { RunnerEvent } from '../../engine/loop/events.ts'
 import { onlyAgent } from '../../engine/loop/only-agent.ts'
-import { userMessage } from '../../engine/loop/requests.ts'
+import { userMessage } from '../../protocol/message.ts'
 import type { RestoreOptions } from '../../engine/loop/stored-ticks.ts'
 import { letterLine } from '../../protocol/letter.ts'
 import type { SharedStore } from '../../stores/port.ts'
@@ -13,7 +13,7 @@ import type { Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { filledText, refuseMisfit } from '../../world/option-shapes.ts'
 import type { World } from '../../world/world.ts'
-import { type NamedWorld, namedWorld } from './named-world.ts'
+import { isInStore, type NamedWorld, namedWorld } from './named-world.ts'
 
 export interface FleetWorldsParts {
   readonly store: SharedStore
@@ -51,6 +51,7 @@ export class FleetWorlds {
   world(name: string): NamedWorld {
     refuseMisfit('fleet.world', 'name', name, filledText)
     return namedWorld(name, {
+      exists: () => this.exists(name),
       use: (work) => this.#use(name, (world) => work(world, this.#agentOf(world.world))),
       listen: (listener) => this.#listen(name, listener),
       message: async (message, { id } = {}) => {
@@ -67,6 +68,10 @@ export class FleetWorlds {
           return sessions.map((session) => sessionInfo(world, session))
         }),
     })
+  }
+
+  async exists(name: string): Promise<boolean> {
+    return this.#followed.has(name) || isInStore(this.#parts.store, name)
   }
 
   /** Ends what waits here. The worlds go on. */

@@ -1,26 +1,37 @@
-import { Approval } from '../../../components/agent/tool-call.ts'
-import { Pending } from '../../../components/effects/effect.ts'
+import type { Host } from '../../engine/effects/host.ts'
 import { Slots } from '../../engine/effects/slots.ts'
-import type { Clock } from '../../engine/loop/clock.ts'
+import { waitsUntil } from '../../engine/effects/waits-until.ts'
 import type { Runner } from '../../engine/loop/runner.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 
+/** A world that was opened and started. */
+export interface Opened {
+  readonly runner: Runner
+  /** World time is this much behind the clock. */
+  readonly behindMs: number
+}
+
 export interface OpenWorldsOptions {
-  readonly clock: Clock
+  readonly host: Host
   /** Milliseconds without work or messages after which a world is closed. */
   readonly idleMs: number
   /** Most worlds that are open at once. */
   readonly maxOpen: number
-  /** Opens and starts a world. */
-  readonly open: (name: string) => Promise<Runner>
+  /** Opens and starts a world. @param sleptMs world time that has passed since it was closed */
+  readonly open: (name: string, sleptMs: number) => Promise<Opened>
+  /** A world could not be opened at the instant that wakes it. */
+  readonly failed: (name: string, error: unknown) => void
 }
+
+/** A world that goes on by itself within this time keeps its place, in milliseconds. */
+const shortestRestMs = 1_000
 
 /** A world that is open, or is being opened or closed. */
 interface OpenWorld {
   readonly name: string
   readonly runner: Promise<Runner>
   /** The same once it is open. */
-  opened?: Runner
+  opened?: Opened
   /** Calls that are using it now. */
   users: number
   /** Nothing of it is in flight, as far as is known. */
@@ -35,6 +46,8 @@ export class OpenWorlds {
   readonly #slots: Slots
   /** By name; the one that was used last is the last. */
   readonly #worlds = new Map<string, OpenWorld>()
+  /** Closed worlds that an instant wakes: since when, and what ends the timer. */
+  readonly #asleep = new Map<string, { readonly sinceMs: number; readonly cancel: () => void }>()
   /** Worlds that wait for a place. */
   #waiting = 0
   #isClosed = false
@@ -48,9 +61,14 @@ export class OpenWorlds {
     return this.#worlds.size
   }
 
+  /** Is it open, opening or closing? */
+  has(name: string): boolean {
+    return this.#worlds.has(name)
+  }
+
   /** The Runners that are open now. */
   *runners(): Generator<Runner> {
-    for (const { opened } of this.#worlds.values()) if (opened !== undefined) yield opened
+    for (const { opened } of this.#worlds.values()) if (opened !== undefined) yield opened.runner
   }
 
   /** Calls a function with a world's Runner; the world stays open until what it returns has settled. */
@@ -67,6 +85,7 @@ export class OpenWorlds {
   /** Closes all; nothing is opened any more. Resolves once every world is in the store. */
   async close(): Promise<void> {
     this.#isClosed = true
+    for (const { cancel } of this.#asleep.values()) cancel()
     await Promise.all([...this.#worlds.values()].map((world) => this.#close(world)))
   }
 
@@ -101,37 +120,39 @@ export class OpenWorlds {
       void place.promise.then(() => this.#waiting--)
       this.#makeRoom()
     }
-    const world: OpenWorld = { name, runner: this.#open(name, place.promise), users: 0, isIdle: false }
-    world.runner.then(
-      (runner) => this.#opened(world, runner),
+    const opened = this.#open(name, place.promise)
+    const world: OpenWorld = { name, runner: opened.then(({ runner }) => runner), users: 0, isIdle: false }
+    opened.then(
+      (all) => this.#opened(world, all),
       // The calls that use it get the error; the next call opens it again.
       () => this.#worlds.delete(name),
     )
     return world
   }
 
-  async #open(name: string, place: Promise<() => void>): Promise<Runner> {
+  async #open(name: string, place: Promise<() => void>): Promise<Opened> {
     const leave = await place
     try {
       if (this.#isClosed)
         throw new EntiaError('store-closed', `worlds: it was closed before world '${name}' was opened.`)
-      const runner = await this.#options.open(name)
-      runner.on('runner-stopped', ({ world }) => {
+      const opened = await this.#options.open(name, this.#wake(name))
+      opened.runner.on('runner-stopped', ({ world }) => {
         if (world === name) leave()
       })
-      return runner
+      return opened
     } catch (error) {
       leave()
       throw error
     }
   }
 
-  #opened(world: OpenWorld, runner: Runner): void {
-    world.opened = runner
+  #opened(world: OpenWorld, opened: Opened): void {
+    world.opened = opened
+    const { runner } = opened
     runner.on('runner-failed', (event) => {
       if (event.world === world.name) void this.#close(world)
     })
-    // Where places are wanted, a world that only waits for people gives up its own.
+    // Where places are wanted, a world that only waits for people, or for an instant, gives up its own.
     runner.on('approval-requested', () => {
       if (this.#waiting > 0) setImmediate(() => this.#makeRoom())
     })
@@ -141,7 +162,7 @@ export class OpenWorlds {
   #leave(world: OpenWorld): void {
     if (world.closing !== undefined || world.opened === undefined) return
     if (this.#waiting > 0) this.#makeRoom()
-    world.opened.idle().then(
+    world.opened.runner.idle().then(
       () => this.#idle(world),
       () => this.#close(world),
     )
@@ -152,7 +173,8 @@ export class OpenWorlds {
     world.isIdle = true
     world.cancelTimer?.()
     if (this.#waiting > 0) return this.#makeRoom()
-    const { clock, idleMs } = this.#options
+    const { host, idleMs } = this.#options
+    const { clock } = host
     world.cancelTimer = clock.at(clock.now() + idleMs, () => {
       if (world.users === 0 && world.isIdle) void this.#close(world)
     })
@@ -164,10 +186,39 @@ export class OpenWorlds {
     for (const world of this.#worlds.values()) if (world.closing !== undefined) wanted--
     for (const world of this.#worlds.values()) {
       if (wanted <= 0) return
-      if (world.users > 0 || world.closing !== undefined || !(world.isIdle || waitsForPeople(world.opened))) continue
+      if (world.users > 0 || world.closing !== undefined || !(world.isIdle || this.#onlyWaits(world))) continue
       void this.#close(world)
       wanted--
     }
+  }
+
+  /** It does nothing before a person answers, or the clock has gone on for a while. */
+  #onlyWaits({ opened }: OpenWorld): boolean {
+    const dueMs = opened && this.#dueMs(opened)
+    return dueMs !== undefined && dueMs >= this.#options.host.clock.now() + shortestRestMs
+  }
+
+  /** When a world goes on by itself, on the clock; `Infinity`: never. `undefined`: it is at work. */
+  #dueMs({ behindMs, runner }: Opened): number | undefined {
+    const untilMs = waitsUntil(runner.world, this.#options.host)
+    return untilMs === undefined ? undefined : untilMs + behindMs
+  }
+
+  /** Opens a closed world again when its instant comes. */
+  #sleep(name: string, dueMs: number): void {
+    const { failed, host } = this.#options
+    const { clock } = host
+    const open = (): void => void this.use(name, () => undefined).catch((error: unknown) => failed(name, error))
+    this.#asleep.set(name, { sinceMs: clock.now(), cancel: clock.at(dueMs, open) })
+  }
+
+  /** For how long a world has slept that is opened now. */
+  #wake(name: string): number {
+    const asleep = this.#asleep.get(name)
+    if (asleep === undefined) return 0
+    this.#asleep.delete(name)
+    asleep.cancel()
+    return this.#options.host.clock.now() - asleep.sinceMs
   }
 
   #close(world: OpenWorld): Promise<void> {
@@ -177,18 +228,14 @@ export class OpenWorlds {
   async #stop(world: OpenWorld): Promise<void> {
     world.cancelTimer?.()
     try {
-      await (await world.runner).stop()
+      const runner = await world.runner
+      const dueMs = world.opened && this.#dueMs(world.opened)
+      if (dueMs !== undefined && dueMs !== Infinity && !this.#isClosed) this.#sleep(world.name, dueMs)
+      await runner.stop()
     } catch {
       // It was never open, or has failed: its users have the error.
     } finally {
       if (this.#worlds.get(world.name) === world) this.#worlds.delete(world.name)
     }
   }
-}
-
-/** All that is in flight are questions to people, without a deadline: they are asked again when the world is opened. */
-function waitsForPeople(runner: Runner | undefined): boolean {
-  if (runner === undefined) return false
-  const approvals = runner.world.query(Approval, Pending)
-  return approvals.length > 0 && approvals.length === runner.stats.inFlight
 }

@@ -6,6 +6,7 @@ import { openApprovals } from '../../engine/children/open-approvals.ts'
 import type { EventsByType, RunnerEvent } from '../../engine/loop/events.ts'
 import { onlyAgent } from '../../engine/loop/only-agent.ts'
 import { Runner } from '../../engine/loop/runner.ts'
+import { openStored } from '../../engine/loop/stored-world.ts'
 import type { Store } from '../../stores/port.ts'
 import { standardSystems } from '../../../systems/index.ts'
 import type { Component, Entity } from '../../world/component.ts'
@@ -22,8 +23,8 @@ import {
   refuseMisfits,
 } from '../../world/option-shapes.ts'
 import { type System, World } from '../../world/world.ts'
-import { type NamedWorld, namedWorld } from './named-world.ts'
-import { OpenWorlds } from './open-worlds.ts'
+import { isInStore, type NamedWorld, namedWorld } from './named-world.ts'
+import { type Opened, OpenWorlds } from './open-worlds.ts'
 
 /** Besides these, the options of the Host that all worlds share: models, tools, prices … */
 export interface WorldsOptions extends HostOptions {
@@ -49,6 +50,8 @@ const defaults = { idleMs: 60_000, maxOpen: 200 } as const
 /** Many worlds in one store, opened when they are spoken to. */
 export interface Worlds {
   world(name: string): NamedWorld
+  /** Has the store a world of that name, or is it being made? Makes and opens none. @throws what the store's `list()` throws */
+  exists(name: string): Promise<boolean>
   /** Calls a listener for the events of all worlds, sessions' included. Returns a function that ends it. */
   on<K extends keyof EventsByType>(
     type: K,
@@ -104,7 +107,13 @@ class WorldsOfStore implements Worlds {
     this.#options = options
     this.#host = new Host(Object.fromEntries(hostOptions))
     const { idleMs = defaults.idleMs, maxOpen = defaults.maxOpen } = options
-    this.#open = new OpenWorlds({ clock: this.#host.clock, idleMs, maxOpen, open: (name) => this.#opened(name) })
+    this.#open = new OpenWorlds({
+      host: this.#host,
+      idleMs,
+      maxOpen,
+      open: (name, sleptMs) => this.#opened(name, sleptMs),
+      failed: warn,
+    })
     this.#found = this.#openBusy()
     // Each call that uses a world gets the error.
     this.#found.catch(() => undefined)
@@ -137,10 +146,17 @@ class WorldsOfStore implements Worlds {
     this.#host.close()
   }
 
+  async exists(name: string): Promise<boolean> {
+    refuseMisfit('worlds.exists', 'name', name, filledText)
+    await this.#found
+    return this.#open.has(name) || isInStore(this.#store, name)
+  }
+
   world(name: string): NamedWorld {
     refuseMisfit('worlds.world', 'name', name, filledText)
     return namedWorld(name, {
       use: (work) => this.#use(name, work),
+      exists: () => this.exists(name),
       listen: (listener) => this.#listen({ name, type: '*', listener, ends: new Set() }),
       message: async (message, options) => {
         await this.#use(name, (runner, agent) => runner.message(agent, message, options))
@@ -163,9 +179,9 @@ class WorldsOfStore implements Worlds {
     return this.#options.agent?.(world) ?? onlyAgent(world, 'worlds(store, { agent: (world) => … })')
   }
 
-  async #opened(name: string): Promise<Runner> {
+  async #opened(name: string, sleptMs: number): Promise<Opened> {
     const { make, components = [], record = false, systems = standardSystems() } = this.#options
-    const runner = await Runner.open({
+    const opening = {
       host: this.#host,
       store: this.#store,
       record,
@@ -173,11 +189,20 @@ class WorldsOfStore implements Worlds {
       systems,
       components: [...Object.values(standardComponents), ...tokensOf(components)],
       create: () => made(name, make(name)),
-    })
+    }
+    const held = await openStored(opening)
+    let runner: Runner
+    try {
+      runner = new Runner(held.world, opening, { ...held, sleptMs })
+    } catch (error) {
+      await held.journal.close()
+      throw error
+    }
     for (const listening of this.#listeners) listenTo(runner, listening)
     try {
+      const behindMs = this.#host.clock.now() - held.world.nowMs - sleptMs
       await runner.start()
-      return runner
+      return { runner, behindMs }
     } catch (error) {
       await runner.stop()
       throw error

@@ -130,11 +130,10 @@ function agents({ step, world }: WatchedTick, { deferred, touched }: Waits): Fin
   }
   for (const agent of touched) {
     if (!world.exists(agent)) continue
-    const finding = stuckStep(world, agent) ?? stuckSummary(world, agent)
-    if (finding !== undefined) return finding
-    const sleeps = stuckAgent(world, agent)
-    if (sleeps === undefined) continue
-    if (!isLater) return sleeps
+    // A system of a program may have answered a call, whose result the next tick takes.
+    const finding = stuckStep(world, agent) ?? stuckSummary(world, agent) ?? stuckAgent(world, agent)
+    if (finding === undefined) continue
+    if (!isLater) return finding
     deferred.add(agent)
   }
   touched.clear()

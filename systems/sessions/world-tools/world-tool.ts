@@ -5,6 +5,7 @@ import type { JsonObject } from '../../../src/world/json.ts'
 import { lazily } from '../../../src/world/lazily.ts'
 import type { World } from '../../../src/world/world.ts'
 
+/** A call of a world tool. */
 export interface WorldToolCall {
   readonly agent: Entity
   readonly call: Entity

@@ -171,6 +171,45 @@ describe.each([
     expect((await desk.ask('more')).text).toBe('Heard: once, more')
   })
 
+  it('has the turn so far in the parts of a message that was taken before, open or over', async () => {
+    const desk = open()('desk')
+    const types = async (parts: AsyncIterable<AskPart>, until: string) => {
+      const read: string[] = []
+      for await (const { type } of parts) {
+        read.push(type)
+        if (type === until) return read
+      }
+      return read
+    }
+    const first = await types(desk.ask('buy', { id: 'a' }).parts, 'approval-requested')
+    expect(first).toContain('tool-call')
+    expect(await types(desk.ask('buy', { id: 'a' }).parts, 'approval-requested')).toEqual([
+      'tool-call',
+      'approval-requested',
+    ])
+    const [asked] = await desk.approvals()
+    await desk.answer(asked?.approval ?? '', true)
+    expect((await desk.attach()).text).toBe('It said: bought')
+    expect(await types(desk.ask('buy', { id: 'a' }).parts, 'end')).toEqual(['tool-call', 'tool-result', 'text', 'end'])
+    expect(await types(desk.ask('again', { id: 'b' }).parts, 'end')).not.toContain('tool-call')
+  })
+
+  it('that there is not is made by no one who only looks, and is there for all once it was spoken to', async () => {
+    const made: string[] = []
+    const shop = { host, make: (name: string) => (made.push(name), make(name)) }
+    const desk = open(shop)('nobody')
+    expect([await desk.approvals(), await desk.sessions()]).toEqual([[], []])
+    for (const refused of [desk.attach(), desk.cancel(), desk.answer('approval-1', true)])
+      await expect(refused).rejects.toMatchObject({ code: 'no-such-world', details: { world: 'nobody' } })
+    const parts = desk.attach().parts
+    await expect(parts.next()).rejects.toMatchObject({ code: 'no-such-world' })
+    expect(made).toEqual([])
+    const asked = desk.ask('hello')
+    expect(await desk.sessions()).toEqual([])
+    expect((await asked).text).toBe('Heard: hello')
+    expect((await desk.attach()).text).toBe('Heard: hello')
+  })
+
   it('gives an output as its schema says', async () => {
     const { output } = await open()('desk').ask('number', { output: z.object({ number: z.number() }) })
     expect(output?.number).toBe(7)

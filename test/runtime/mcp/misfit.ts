@@ -26,6 +26,8 @@ function callContext(more: Partial<ToolContext> = {}): ToolContext {
     world: 'world',
     progress: () => {},
     sleep: async () => {},
+    post: async () => {},
+    message: async () => {},
     ...more,
   }
 }

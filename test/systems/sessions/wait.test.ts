@@ -10,6 +10,7 @@ import {
   SubagentSession,
   SubagentWait,
   Terminal,
+  ToolRegistry,
   Turn,
   Unread,
   UnreadBy,
@@ -26,7 +27,8 @@ type WaitData = Parameters<typeof SubagentWait>[0]
 /** An agent in the middle of a turn that has nothing to answer. */
 function working(): { world: World; agent: Entity } {
   const world = worldOf(wait)
-  const agent = listener(world, Turn({ startedAtMs: 0, steps: 1, toolCalls: 0 }))
+  const registry = SubagentRegistry({ subagents: {} })
+  const agent = listener(world, registry, Turn({ startedAtMs: 0, steps: 1, toolCalls: 0 }))
   world.append(agent, Conversation, { role: 'assistant', content: [{ type: 'text', text: 'Well.' }] })
   world.remove(agent, Unread)
   return { world, agent }
@@ -90,6 +92,31 @@ describe('an agent with news of its sessions', () => {
     )
     expect(world.has(agent, Notified)).toBe(false)
     expect(told(world, agent)).toEqual([])
+  })
+
+  it.each([
+    [['collect_subagent'], 'Call collect_subagent(id="%s") for'],
+    [['subagent_result', 'collect_subagent'], 'Call subagent_result(session_id="%s") for'],
+    [['look'], undefined],
+  ])('is told of a tool that it has, of %j', (names, call) => {
+    const { world, agent } = working()
+    world.remove(agent, SubagentRegistry)
+    const tools = names.map((name) => ({
+      name,
+      description: name,
+      inputSchema: { type: 'object' },
+      restart: 'pure' as const,
+    }))
+    world.set(agent, ToolRegistry, { tools })
+    const done = sessionOf(world, agent, 'succeeded', { finishedSequence: 1 })
+    const failed = sessionOf(world, agent, 'failed', { finishedSequence: 2, error: 'boom' })
+    world.add(agent, Unread)
+    const line = (session: Entity, text: string, end: string): string => {
+      const id = idOf(world, session)
+      return `- ${id} ${text}${call === undefined ? '' : ` ${call.replace('%s', id)} ${end}`}`
+    }
+    const lines = [line(done, 'succeeded.', 'the full result.'), line(failed, 'failed: boom.', 'details.')]
+    expect(told(world, agent)).toEqual([['system: Background subagent updates:', ...lines].join('\n')])
   })
 
   it('is not told while a step is under way', () => {

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { canonical } from '../world/canonical.ts'
-import { EntiaError } from '../world/entia-error.ts'
-import type { JsonObject } from '../world/json.ts'
-import { shortly } from '../world/known-options.ts'
-import { schemaFault } from '../rules/text/schema-issues.ts'
+import { canonical } from '../../world/canonical.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+import type { JsonObject } from '../../world/json.ts'
+import { shortly } from '../../world/known-options.ts'
+import { schemaFault } from './schema-issues.ts'
 
 /**
  * The canonical JSON Schema (draft 2020-12) of a zod schema's input. JSON Schema passes through.
