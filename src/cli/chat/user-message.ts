@@ -1,8 +1,12 @@
 import { readFile, stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import type { UserMessage } from '../../index.ts'
+import { isCredentialFile } from '../../rules/policy/credential-paths.ts'
 import { cutText } from '../../rules/text/cut-text.ts'
 import { inHome } from '../../runtime/config/folders.ts'
+import { closedPlaces } from '../../runtime/policy/real-paths.ts'
+import { leadsTo } from '../../tools/files/leads-to.ts'
 import { maxPictureBytes, mediaTypeOf, tooLarge } from './pictures.ts'
 
 /** Names of files that are pictures. */
@@ -43,6 +47,7 @@ async function fileBlock(path: string, cwd: string): Promise<Block | string | un
   const stats = await stat(full).catch(() => undefined)
   if (stats === undefined || stats.isDirectory()) return undefined
   if (!stats.isFile()) return `@${path} is no regular file, and is not added.`
+  if (await hidesSecrets(full, cwd)) return `@${path} is a link to a file that may hold secrets, and is not added.`
   if (stats.size > maxFileBytes) return `@${path} is larger than ${maxFileBytes / 1e6} MB, and is not added.`
   const bytes = await readFile(full)
   const isPicture = pictureNames.test(full)
@@ -54,4 +59,12 @@ async function fileBlock(path: string, cwd: string): Promise<Block | string | un
   const content = bytes.toString('utf8')
   const shown = content.length > maxTextChars ? `${cutText(content, maxTextChars)}\n[cut here]` : content
   return { type: 'text', text: `<file path=${JSON.stringify(path)}>\n${shown}\n</file>` }
+}
+
+/** A project may have a harmless name lead to a key. Who names the key itself means it. */
+async function hidesSecrets(path: string, cwd: string): Promise<boolean> {
+  const real = await leadsTo(path)
+  const closed = await closedPlaces({ channel: 'cli', cwd, home: homedir() })
+  const isSecret = (one: string): boolean => isCredentialFile(one) || closed.kindOf(one) === 'credential'
+  return real !== path && isSecret(real) && !isSecret(path)
 }

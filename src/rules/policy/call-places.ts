@@ -10,8 +10,10 @@ import {
   isCredentialWord,
 } from './credential-paths.ts'
 import { isPattern } from './glob.ts'
-import { absolute, liesIn, segmentsOf } from './paths.ts'
+import { namedPaths } from './named-paths.ts'
+import { absolute, isAbove, liesIn, segmentsOf } from './paths.ts'
 import { type ReachBase, reachOf } from './reach.ts'
+import { goesThroughFolder } from './recursion.ts'
 
 type Segments = readonly string[]
 
@@ -38,7 +40,10 @@ export class PlacesOfCall {
   readonly #config: PolicyConfig
   readonly #arguments: readonly TouchedPath[]
   readonly #words: readonly TouchedPath[]
+  /** What strings in a program of another language than the shell's can name. */
+  readonly #named: readonly TouchedPath[]
   readonly #cwd: readonly Segments[]
+  readonly #isThroughFolder: boolean
 
   constructor(call: PolicyCall, config: PolicyConfig = {}) {
     this.#call = call
@@ -57,6 +62,10 @@ export class PlacesOfCall {
       isWritten,
     }))
     this.#cwd = this.#leadsTo(call.cwd)
+    const body = bodyOf(call)
+    const named = body?.language === 'text' ? namedPaths(body.text, call) : []
+    this.#named = named.map((given) => ({ given, leadsTo: this.#leadsTo(given) }))
+    this.#isThroughFolder = body?.language === 'bash' && goesThroughFolder(body.text)
   }
 
   /** The first credential path that the call touches or names. */
@@ -66,6 +75,7 @@ export class PlacesOfCall {
     const isOne = (path: Segments): boolean => isCredentialPath(path, folders)
     const touched =
       this.#arguments.find(({ leadsTo }) => leadsTo.some((path) => isOne(path) || isCredentialName(path.join('/')))) ??
+      this.#goneThrough().find(({ leadsTo }) => leadsTo.some((path) => isAboveCredentials(path, folders))) ??
       this.#words.find(
         ({ leadsTo, meansAllBelow = false }) =>
           leadsTo.some((path) => isOne(path) || isCredentialWord(this.#fromCwd(path))) ||
@@ -79,14 +89,14 @@ export class PlacesOfCall {
       const name = search(text)
       if (name !== undefined) return { given: name, leadsTo: [] }
     }
-    return undefined
+    return this.#named.find(({ leadsTo }) => leadsTo.some(isOne))
   }
 
   /** Classes of all paths, credentials aside; in a shell body only personal data counts. */
   classes(): DataClass[] {
     const ofArguments = this.#arguments.map(({ leadsTo }) => this.#classOf(leadsTo))
     const personal = this.#personal()
-    const isPersonal = this.#words.some(({ leadsTo }) => leadsTo.some((path) => isIn(path, personal)))
+    const isPersonal = personal.some((folder) => this.#touches(folder, [...this.#words, ...this.#named]))
     return isPersonal ? [...ofArguments, 'personal'] : ofArguments
   }
 
@@ -148,10 +158,23 @@ export class PlacesOfCall {
   denied(): string | undefined {
     const folders = this.#folders(this.#config.deniedPaths ?? [])
     if (folders.length === 0) return undefined
-    const touched = [...this.#arguments, ...this.#words, { given: '.', leadsTo: this.#whereItRuns() }]
-    return folders.find(({ lies }) =>
-      touched.some(({ leadsTo }) => leadsTo.some((path) => lies.some((folder) => liesIn(path, folder)))),
-    )?.entry
+    const runsIn = { given: '.', leadsTo: this.#whereItRuns() }
+    const touched = [...this.#arguments, ...this.#words, ...this.#named, runsIn]
+    return folders.find((folder) => this.#touches(folder, touched))?.entry
+  }
+
+  /** Does one of these paths lie in a folder of a list, or go through a folder above it? */
+  #touches({ lies }: Folder, touched: readonly TouchedPath[]): boolean {
+    const through = [...this.#words.filter(({ meansAllBelow }) => meansAllBelow === true), ...this.#goneThrough()]
+    return (
+      touched.some(({ leadsTo }) => leadsTo.some((path) => lies.some((folder) => liesIn(path, folder)))) ||
+      through.some(({ leadsTo }) => leadsTo.some((path) => lies.some((folder) => isAbove(path, folder))))
+    )
+  }
+
+  /** Folders that a shell line goes through without naming them, those that it may have gone to among them. */
+  #goneThrough(): readonly TouchedPath[] {
+    return this.#isThroughFolder ? [...this.#words, { given: '.', leadsTo: this.#cwd }] : []
   }
 
   /**

@@ -50,6 +50,11 @@ function folded(name: string, pathStyle: PathStyle): string {
   return pathStyle === 'win32' ? folding.replace(/(?<=..):.*$/, '').replace(/(?<=[^. ])[. ]+$/, '') : folding
 }
 
+/** Is a path above a folder, or can a pattern be? */
+export function isAbove(path: readonly string[], folder: readonly string[]): boolean {
+  return path.length < folder.length && liesIn(path, folder.slice(0, path.length))
+}
+
 /** Is a path the folder, or below it, or can a pattern be? Whole names are compared. */
 export function liesIn(path: readonly string[], folder: readonly string[]): boolean {
   return (

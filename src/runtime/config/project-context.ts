@@ -1,7 +1,8 @@
 import { constants } from 'node:fs'
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve, sep } from 'node:path'
 import { cutText } from '../../rules/text/cut-text.ts'
+import { isCredentialFile } from '../../rules/policy/credential-paths.ts'
 import { contains, leadsTo } from '../../tools/files/leads-to.ts'
 import { framed } from '../../rules/text/frames.ts'
 import { cleanName, plainText } from '../../tools/files/clean-text.ts'
@@ -99,8 +100,12 @@ async function readFolder(folder: string, root: string | undefined, notices: str
 }
 
 async function readPart(path: string, root: string | undefined, notices: string[]): Promise<Part | undefined> {
-  const leadsOut = root !== undefined && !contains(await leadsTo(root), await realpath(path))
-  if (leadsOut) throw new Error('it is a link that leads out of the project.')
+  if (root !== undefined) {
+    const [project, real] = [await leadsTo(root), await realpath(path)]
+    if (!contains(project, real)) throw new Error('it is a link that leads out of the project.')
+    if (isCredentialFile(relative(project, real).replaceAll(sep, '/')))
+      throw new Error('it is a link to a file that may hold secrets.')
+  }
   // Opening a FIFO would wait for a writer.
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   try {

@@ -1,10 +1,10 @@
-import { lstatSync, readlinkSync } from 'node:fs'
-import { lstat, readlink } from 'node:fs/promises'
+import { type Dirent, lstatSync, readlinkSync } from 'node:fs'
+import { lstat, readdir, readlink, stat } from 'node:fs/promises'
 import { dirname, normalize } from 'node:path'
 import type { PathStyle } from '../../protocol/policy.ts'
-import { isPattern } from '../../rules/policy/glob.ts'
+import { canMatch, isPattern } from '../../rules/policy/glob.ts'
 import { closedBy, ClosedPlaces } from '../../rules/policy/closed-places.ts'
-import { type Found, leadsTo, placesOf } from '../../tools/files/leads-to.ts'
+import { type Found, leadsTo, type Look, placesOf } from '../../tools/files/leads-to.ts'
 import type { ToolContext } from '../../tools/port.ts'
 
 const styles: Readonly<Partial<Record<NodeJS.Platform, PathStyle>>> = { darwin: 'darwin', win32: 'win32' }
@@ -26,6 +26,9 @@ export async function closedPlaces(policy: ToolContext['policy']): Promise<Close
 /** Longest path that is looked for on the disk: that of a shell body in a deep folder. What is longer opens nothing. */
 const maxPathChars = 32_768
 
+/** Most names that the patterns of a call match and that are followed. */
+const maxMatches = 500
+
 /**
  * Looks up where absolute paths lead on the disk. Each name is looked for once; make a new one for the state of later.
  *
@@ -34,6 +37,8 @@ const maxPathChars = 32_768
  */
 export class RealPaths {
   readonly #found = new Map<string, Promise<Found> | Found>()
+  readonly #entries = new Map<string, Promise<readonly Dirent[]>>()
+  #matchesLeft = maxMatches
   readonly #listed: ReadonlySet<string>
   readonly #folder: string | undefined
 
@@ -44,26 +49,50 @@ export class RealPaths {
 
   /**
    * Where a path leads, when that differs from how it reads: links are followed. With `..` behind a link there are two answers, as
-   * the system and as programs take it; both are given. Of a pattern, only the folders before it are followed.
+   * the system and as programs take it; both are given. A pattern leads to where the links lead that it matches, too.
    */
   async leadsTo(path: string): Promise<readonly string[]> {
     if (path.includes('\0') || path.length > maxPathChars) return []
     const read = normalize(path)
-    const found = new Set([await this.#follow(read, path)])
-    if (path.includes('..')) found.add(await this.#follow(path, path))
+    const isListed = this.#listed.has(path)
+    const found = new Set(await this.#follow(read, isListed))
+    if (path.includes('..')) for (const place of await this.#follow(path, isListed)) found.add(place)
     found.delete(read)
     found.delete(read.replace(/\/$/, ''))
     return [...found]
   }
 
-  async #follow(path: string, given: string): Promise<string> {
+  async #follow(path: string, isListed: boolean): Promise<readonly string[]> {
+    const look: Look = (name) => this.#look(name, isListed)
     const names = path.split('/')
     const at = names.findIndex(isPattern)
-    const isListed = this.#listed.has(given)
-    const place = await leadsTo(at === -1 ? path : names.slice(0, at).join('/') || '/', (name) =>
-      this.#look(name, isListed),
+    if (at === -1) return [await leadsTo(path, look)]
+    const place = await leadsTo(names.slice(0, at).join('/') || '/', look)
+    const [pattern = '', ...rest] = names.slice(at)
+    const folder = place === '/' ? '' : place
+    const entries = (await this.#entriesOf(place)).filter(({ name }) => canMatch(pattern, name))
+    const links = entries.filter((entry) => entry.isSymbolicLink())
+    // A folder that is matched last, or a link to one, is not read by that.
+    const matched =
+      rest.length > 0
+        ? [...links, ...entries.filter((entry) => entry.isDirectory())]
+        : await only(
+            links,
+            async ({ name }) => (await stat(`${folder}/${name}`).catch(() => undefined))?.isFile() === true,
+          )
+    const ways = matched.slice(0, this.#matchesLeft).map(({ name }) => [folder, name, ...rest].join('/'))
+    this.#matchesLeft -= ways.length
+    const ends = await Promise.all(
+      ways.map(async (way) => (await this.#follow(way, isListed)).filter((end) => end !== way)),
     )
-    return at === -1 ? place : [place === '/' ? '' : place, ...names.slice(at)].join('/')
+    return [[folder, pattern, ...rest].join('/'), ...ends.flat()]
+  }
+
+  #entriesOf(folder: string): Promise<readonly Dirent[]> {
+    let entries = this.#entries.get(folder)
+    if (entries === undefined)
+      this.#entries.set(folder, (entries = readdir(folder, { withFileTypes: true }).catch(() => [])))
+    return entries
   }
 
   #look(path: string, isListed: boolean): Promise<Found> | Found {
@@ -95,4 +124,9 @@ function foundHere(path: string): Found {
   } catch {
     return 'missing'
   }
+}
+
+async function only<Item>(items: readonly Item[], fits: (item: Item) => Promise<boolean>): Promise<readonly Item[]> {
+  const kept = await Promise.all(items.map(fits))
+  return items.filter((_, at) => kept[at])
 }

@@ -142,12 +142,17 @@ describe('the context of a project', () => {
     ])
   })
 
-  it('follows no link that leads out of the repository', async () => {
+  it('follows no link that leads out of the repository, or to secrets in it', async () => {
     const outside = await tempFolder({ id_ed25519: 'secret' })
     const root = await tempFolder({ '.git/HEAD': '', 'CLAUDE.md': 'Shared.' })
     await symlink(join(outside, 'id_ed25519'), join(root, 'AGENTS.md'))
     expect(await projectContext({ cwd: root })).toEqual({
       ...{ files: [], notices: [`${root}/AGENTS.md was skipped: it is a link that leads out of the project.`] },
+    })
+    const secret = await tempFolder({ '.git/HEAD': '', '.env': 'T=1' })
+    await symlink('.env', join(secret, 'AGENTS.md'))
+    expect(await projectContext({ cwd: secret })).toEqual({
+      ...{ files: [], notices: [`${secret}/AGENTS.md was skipped: it is a link to a file that may hold secrets.`] },
     })
     const linked = await tempFolder({ '.git/HEAD': '', 'docs/rules.md': 'Rules.' })
     await symlink('docs/rules.md', join(linked, 'AGENTS.md'))

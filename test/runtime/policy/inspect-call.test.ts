@@ -17,6 +17,8 @@ beforeAll(async () => {
   await writeFile(join(home, '.ssh/id_rsa'), 'key')
   await symlink(join(home, '.ssh'), join(home, 'projects/app/k'))
   await symlink('../../.ssh/new', join(home, 'projects/app/dangling'))
+  await mkdir(join(home, 'projects/app/links'))
+  await symlink('../../../.ssh/id_rsa', join(home, 'projects/app/links/note'))
   await symlink(join(home, 'Documents/deep'), join(home, 'projects/app/d'))
 })
 afterAll(() => rm(home, { recursive: true }))
@@ -98,6 +100,10 @@ describe('a shell body', () => {
     'cat ~/.{s,a}{sh,ws}/x',
     'cat ~/.[r-t]sh/x',
     'cat k/id_rsa',
+    'cat */id_rsa',
+    'cat ../*/k/id_rsa',
+    'cat links/*',
+    'cat ~/p*/*/[j-l]/id_rsa',
     "cat ~/$'.s\\x73h'/x",
     'cat ~/.s\\\nsh/id_rsa',
     '# c \\\ncat ~/.ssh/id_rsa',
@@ -214,6 +220,24 @@ describe('a shell body', () => {
     expect((await shell(body)).reason).toMatch(/^opaque command: |^credential path: /)
   })
 
+  it('that goes through a folder is judged by what lies below it', async () => {
+    const config: PolicyConfig = { deniedPaths: ['~/projects/app/secret'], permissions: { bash: 'allow' } }
+    const app = join(home, 'projects/app')
+    for (const body of [
+      ...['grep -r x .', 'tar c . | strings', 'rg x', 'cd .. && find', 'ls -R', 'git grep x', 'cp -r ../app /tmp'],
+      ...[`tar c ${app}`, 'grep -r x ..', 'cat */plan.txt'],
+    ])
+      expect(await shell(body, config), body).toMatchObject({
+        ...{ approval: 'deny', reason: 'denied path: ~/projects/app/secret' },
+      })
+    for (const body of ['ls', 'ls ..', 'cat a.txt', 'grep -r x src', 'npm test', 'git status', 'cd .. && ls'])
+      expect((await shell(body, config)).approval, body).toBe('allow')
+    const personal: PolicyConfig = { personalPaths: ['~/projects/diary'] }
+    for (const body of ['grep -r x ..', 'cd .. && rg x', 'tar c ..'])
+      expect((await shell(body, personal)).reason, body).toBe('default: personal/exec/console')
+    expect((await shell('cd ~ && rg x')).reason).toMatch(/^credential path/)
+  })
+
   it('that is a NUL character alone is allowed', async () => {
     expect((await shell('\0')).approval).toBe('allow')
   })
@@ -305,4 +329,29 @@ describe('a file that holds secrets by its name, in a shell body', () => {
       expect((await shell(body)).reason).toBe('default: code/exec/console')
     },
   )
+})
+
+describe('a program of another language', () => {
+  const js = (code: string, config?: PolicyConfig) =>
+    judged({ ...callOf('bash', ''), tool: 'run_js', arguments: { code } }, config)
+
+  it('is judged by what its strings name, links followed', async () => {
+    const config: PolicyConfig = { deniedPaths: ['~/projects/app/secret'], permissions: { run_js: 'allow' } }
+    const app = join(home, 'projects/app')
+    for (const code of [`readFileSync('secret/plan.txt')`, `readdirSync("secret")`, `read('${app}/secret/plan.txt')`])
+      expect((await js(code, config)).reason, code).toBe('denied path: ~/projects/app/secret')
+    for (const code of [
+      `readFileSync(homedir() + '/Documents/a')`,
+      `readFileSync('d/x')`,
+      `open('${home}/Documents/a')`,
+    ])
+      expect((await js(code, config)).reason, code).toBe('default: personal/exec/console')
+    expect((await js(`readFileSync('k/id_rsa')`, config)).reason).toBe(`credential path: ${app}/k/id_rsa`)
+    for (const code of [
+      `const secret = 'secret'`,
+      `fetch('https://a.example/Documents/x')`,
+      `readFileSync('src/a.ts')`,
+    ])
+      expect((await js(code, config)).approval, code).toBe('allow')
+  })
 })
