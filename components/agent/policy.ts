@@ -17,6 +17,8 @@ export const Policy = defineComponent('Policy', () =>
     home: z.string().min(1),
     /** Entia's own config folder, absolute. Paths in it count as credentials. */
     configFolder: z.string().min(1).optional(),
+    /** Further files and folders of Entia's own with secrets or chats in them, absolute. They count as credentials. */
+    ownPaths: z.array(z.string().min(1)).readonly().optional(),
     config: PolicyConfig().optional(),
   }),
 )

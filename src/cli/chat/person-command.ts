@@ -62,6 +62,9 @@ export class PersonCommands {
           world: session.key,
           progress: () => undefined,
           sleep: async (durationMs) => passed(durationMs, undefined, { signal }),
+          // A shell command says nothing to its world: what it prints does.
+          post: async (input) => session.runner.post(input),
+          message: async (message) => session.runner.message(session.agent, message),
         },
       )
       const output = content.map((block) => (block.type === 'text' ? block.text : `[${block.mediaType}]`)).join('\n')

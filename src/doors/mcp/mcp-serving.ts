@@ -2,6 +2,7 @@ import type { McpServer } from '@modelcontextprotocol/server'
 import manifest from 'entia/package.json' with { type: 'json' }
 import { realClock } from '../../engine/loop/clock.ts'
 import { builtInProviders } from '../../models/providers.ts'
+import { ownPaths } from '../../runtime/config/folders.ts'
 import { policyConfigOf } from '../../runtime/config/runtime-config.ts'
 import { providersOf } from '../../runtime/models/providers-of.ts'
 import { sessionExtensions, type SessionExtensions } from '../../runtime/skills/session-extensions.ts'
@@ -64,6 +65,7 @@ export class McpServing {
         cwd: place.cwd,
         home: place.home,
         configFolder: place.folders.config,
+        ownPaths: ownPaths(place.folders),
         config: { ...rules, permissions: { ...allowing(unasked), ...rules.permissions, ...allowing(allow) } },
       },
       policyFunction,

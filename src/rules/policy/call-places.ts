@@ -9,7 +9,7 @@ import {
   isCredentialPath,
   isCredentialWord,
 } from './credential-paths.ts'
-import { isPattern } from './glob.ts'
+import { isPattern, wild } from './glob.ts'
 import { namedPaths } from './named-paths.ts'
 import { absolute, isAbove, liesIn, segmentsOf } from './paths.ts'
 import { type ReachBase, reachOf } from './reach.ts'
@@ -24,7 +24,9 @@ export interface TouchedPath {
   /** It is a shell word that means all below a folder, not the folder alone. */
   readonly meansAllBelow?: boolean
   /** It is a shell word whose command writes, moves or removes what it names. */
-  readonly isWritten?: boolean
+  readonly isWritten?: boolean | undefined
+  /** It stands in a text that may be a program: what such a text says by chance does not count. */
+  readonly isGuess?: boolean | undefined
 }
 
 /** A folder of a list: as the config has it, as written and as it really lies. */
@@ -55,11 +57,10 @@ export class PlacesOfCall {
       leadsTo: this.#leadsTo(absolute(given, call)),
     }))
     const words = call.facts?.shell?.words ?? []
-    this.#words = words.map(({ text, paths, meansAllBelow, isWritten = false }) => ({
+    this.#words = words.map(({ text, paths, ...more }) => ({
       given: text,
       leadsTo: paths.flatMap((path) => this.#leadsTo(path)),
-      meansAllBelow,
-      isWritten,
+      ...more,
     }))
     this.#cwd = this.#leadsTo(call.cwd)
     const body = bodyOf(call)
@@ -70,21 +71,21 @@ export class PlacesOfCall {
 
   /** The first credential path that the call touches or names. */
   credential(): TouchedPath | undefined {
-    const { home, configFolder, pathStyle } = this.#call
-    const folders = credentialFolders(home, configFolder).flatMap((folder) => this.#leadsTo(folder))
+    const { home, pathStyle } = this.#call
+    const folders = credentialFolders(home, this.#call).flatMap((folder) => this.#leadsTo(folder))
     const isOne = (path: Segments): boolean => isCredentialPath(path, folders)
     const touched =
       this.#arguments.find(({ leadsTo }) => leadsTo.some((path) => isOne(path) || isCredentialName(path.join('/')))) ??
       this.#goneThrough().find(({ leadsTo }) => leadsTo.some((path) => isAboveCredentials(path, folders))) ??
       this.#words.find(
-        ({ leadsTo, meansAllBelow = false }) =>
-          leadsTo.some((path) => isOne(path) || isCredentialWord(this.#fromCwd(path))) ||
+        ({ isGuess = false, leadsTo, meansAllBelow = false }) =>
+          leadsTo.some((path) => isOne(path) || (!isGuess && isCredentialWord(this.#fromCwd(path)))) ||
           (meansAllBelow && leadsTo.some((path) => isAboveCredentials(path, folders))),
       )
     if (touched !== undefined) return touched
     const texts = this.#texts()
     if (texts.length === 0) return undefined
-    const search = credentialSearch(home, configFolder, pathStyle)
+    const search = credentialSearch(home, this.#call, pathStyle)
     for (const text of texts) {
       const name = search(text)
       if (name !== undefined) return { given: name, leadsTo: [] }
@@ -107,16 +108,27 @@ export class PlacesOfCall {
   reach(): readonly Reach[] | undefined {
     const ofArguments = this.#arguments.flatMap(({ leadsTo }) => this.#reachesOf(leadsTo))
     const written = this.#words.filter(({ isWritten }) => isWritten === true)
-    const ofWords = written.flatMap(({ leadsTo }) => this.#reachesOf(leadsTo.filter((path) => this.#isPath(path))))
+    const ofWords = written.flatMap(({ leadsTo }) => this.#reachesOf(leadsTo.filter(isFile)))
     const beyond = ofWords.filter((reach) => reach === 'other' || reach === 'settings')
     const found = new Set([...ofArguments, ...beyond])
     if (found.has('settings') && this.#call.declared?.operation !== 'read') return undefined
     return [...found].map((reach) => (reach === 'settings' ? 'other' : reach))
   }
 
+  /** Does a shell body, or a program, read what is neither code nor private? What it only writes it does not read. */
+  readsOther(): boolean {
+    const isOther = (path: Segments): boolean => this.#isPath(path) && this.#classOf([path]) === 'other'
+    if (this.#words.some(({ isGuess, isWritten, leadsTo }) => !isGuess && !isWritten && leadsTo.some(isOther)))
+      return true
+    if (bodyOf(this.#call)?.language !== 'text') return false
+    const named = this.#texts().flatMap((text) => text.match(pathInText) ?? [])
+    return named.some((path) => isOther(segmentsOf(absolute(path, this.#call), this.#call.pathStyle)))
+  }
+
   /** Where all lies that the words of a shell body may name. */
   reachOfWords(): readonly Reach[] {
-    const found = this.#words.flatMap(({ leadsTo }) => this.#reachesOf(leadsTo.filter((path) => this.#isPath(path))))
+    const words = this.#words.filter(({ isGuess }) => isGuess !== true)
+    const found = words.flatMap(({ leadsTo }) => this.#reachesOf(leadsTo.filter((path) => this.#isPath(path))))
     return [...new Set(found.map((reach) => (reach === 'settings' ? 'other' : reach)))]
   }
 
@@ -196,7 +208,10 @@ export class PlacesOfCall {
     if (this.#whereItRuns().length > 0) touched.push({ given: this.#call.cwd, leadsTo: this.#cwd })
     return (
       touched.find(({ leadsTo }) => !leadsTo.every((path) => isIn(path, folders))) ??
-      this.#words.find(({ leadsTo }) => leadsTo.some((path) => this.#isPath(path) && !isSurelyIn(path, folders)))
+      this.#words.find(
+        ({ isGuess, leadsTo }) =>
+          isGuess !== true && leadsTo.some((path) => this.#isPath(path) && !isSurelyIn(path, folders)),
+      )
     )
   }
 
@@ -206,7 +221,7 @@ export class PlacesOfCall {
    */
   #isPath(path: Segments): boolean {
     const [top = ''] = path
-    return !ofSystem.test(path.join('/')) && this.#call.facts?.absent?.includes(top) !== true
+    return isFile(path) && !programs.test(path.join('/')) && this.#call.facts?.absent?.includes(top) !== true
   }
 
   /** The part of a call that cannot be read. */
@@ -273,9 +288,18 @@ function isSurelyIn(path: Segments, folders: readonly Folder[]): boolean {
   )
 }
 
-/** Devices, and folders of programs, which bodies name without reading or writing files. */
-const ofSystem =
-  /^(?:dev\/(?:null|zero|full|u?random|tty|std(?:in|out|err)|fd(?:\/.*)?)|(?:usr\/(?:local\/)?|opt\/homebrew\/)?s?bin\/[^/]+)$/
+/** Is it no device, and does it not begin with a part that is not known? */
+function isFile(path: Segments): boolean {
+  return path[0]?.startsWith(wild.unknown) !== true && !devices.test(path.join('/'))
+}
+
+/** What looks like a path out of the working folder in the text of a program. */
+const pathInText =
+  /(?<![\w.:/])(?:~\/|(?:\.\.\/)+|\/(?=(?:home|Users|root|etc|mnt|media|opt|srv|tmp|var|private)\/))[\w./ -]*\w/g
+
+const devices = /^dev\/(?:null|zero|full|u?random|tty|std(?:in|out|err)|fd(?:\/.*)?)$/
+/** Programs of the system, which bodies name without reading or writing files. */
+const programs = /^(?:usr\/(?:local\/)?|opt\/homebrew\/)?s?bin\/[^/]+$/
 
 function withoutQuotes(text: string): string {
   return text.replace(/["'`\\]/g, '')

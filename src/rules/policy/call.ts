@@ -19,6 +19,8 @@ export interface PolicyCall extends Base {
   readonly declared?: Pick<ToolDeclaration, 'operation' | 'paths' | 'category'> | undefined
   /** Entia's own config folder, absolute. */
   readonly configFolder?: string | undefined
+  /** Further files and folders of Entia's own with secrets or chats in them, absolute. */
+  readonly ownPaths?: readonly string[] | undefined
   readonly planMode?: boolean | undefined
   /** The chat session has touched personal or credential data. */
   readonly sticky?: boolean | undefined
@@ -47,6 +49,7 @@ export const CallFacts = lazily(() =>
               paths: texts(),
               meansAllBelow: z.boolean(),
               isWritten: z.boolean().optional(),
+              isGuess: z.boolean().optional(),
             }),
           )
           .readonly(),
@@ -55,7 +58,7 @@ export const CallFacts = lazily(() =>
         command: texts().optional(),
       })
       .optional(),
-    /** First names of paths in a body that the disk does not have; asked only where paths are confined to folders. */
+    /** First names of paths in a body, outside of the working folder, that the disk does not have. */
     absent: texts().optional(),
     /** There are more paths than are looked for. */
     isTooMuch: z.literal(true).optional(),
@@ -81,6 +84,7 @@ const Call = lazily(() =>
       .object({ operation: z.enum(operations).optional(), paths: texts().optional(), category: z.string().optional() })
       .optional(),
     configFolder: z.string().optional(),
+    ownPaths: texts().optional(),
     planMode: z.boolean().optional(),
     sticky: z.boolean().optional(),
     hasReadOther: z.boolean().optional(),

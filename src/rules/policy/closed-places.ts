@@ -1,6 +1,6 @@
 import type { PathStyle, PolicyConfig } from '../../protocol/policy.ts'
 import { policyDefaults } from './call.ts'
-import { credentialFolders } from './credential-paths.ts'
+import { credentialFolders, type OwnPlaces } from './credential-paths.ts'
 import { absolute, type Base, segmentsOf } from './paths.ts'
 
 /** Why a place is closed to a call that does not name it. */
@@ -14,12 +14,12 @@ export interface ClosedPlace {
 }
 
 /** What the lists of a policy close, as they are written: links in it are not resolved. */
-export function closedBy(base: Base, config: PolicyConfig = {}, configFolder?: string): readonly ClosedPlace[] {
+export function closedBy(base: Base, config: PolicyConfig = {}, own: OwnPlaces = {}): readonly ClosedPlace[] {
   const { deniedPaths = [], personalPaths = policyDefaults.personalPaths } = config
   const placesOf = (kind: ClosedKind, paths: readonly string[]): readonly ClosedPlace[] =>
     paths.map((path) => ({ kind, path: absolute(path, base) }))
   return [
-    ...placesOf('credential', credentialFolders(base.home, configFolder)),
+    ...placesOf('credential', credentialFolders(base.home, own)),
     ...placesOf('denied', deniedPaths),
     ...placesOf('personal', personalPaths),
   ]

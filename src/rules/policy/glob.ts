@@ -8,11 +8,14 @@ export const wild = {
   open: '\uE002',
   close: '\uE003',
   anything: '\uE004',
+  /** What is known only when it runs: any text, with slashes in it too. */
   unknown: '\uE005',
+  /** Where an unquoted expansion is split into words. */
+  blank: '\uE006',
 } as const
 
-const wildCharacter = /[\uE000-\uE004]/
-export const wildCharacters = /[\uE000-\uE004]/g
+const wildCharacter = /[\uE000-\uE005]/
+export const wildCharacters = /[\uE000-\uE006]/g
 
 export function isPattern(text: string): boolean {
   return wildCharacter.test(text)
@@ -63,7 +66,7 @@ function atomsOf(pattern: string): readonly Atom[] {
   const characters = Array.from(pattern)
   for (let at = 0; at < characters.length; at++) {
     const character = characters[at] as string
-    if (character === wild.many || character === wild.anything) atoms.push('many')
+    if (character === wild.many || character === wild.anything || character === wild.unknown) atoms.push('many')
     else if (character === wild.one) atoms.push({ has: () => true })
     else if (character === wild.open) {
       const end = characters.indexOf(wild.close, at)

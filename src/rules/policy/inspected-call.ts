@@ -22,7 +22,7 @@ export type Inspected = DataOf<typeof Inspected>
 
 /** A tool call as a policy judges it; without what is found on the disk, unless that is given. */
 export function policyCallOf(world: World, agent: Entity, call: Entity, inspected?: Inspected): PolicyCall {
-  const { channel, configFolder, cwd, home } = world.read(agent, Policy)
+  const { channel, configFolder, cwd, home, ownPaths } = world.read(agent, Policy)
   const { sticky, hasReadOther } = world.get(agent, PolicyState) ?? {}
   const { arguments: given, name } = world.read(call, ToolCall)
   const { category, operation, paths } = world.get(agent, ToolRegistry)?.tools.find((tool) => tool.name === name) ?? {}
@@ -33,6 +33,7 @@ export function policyCallOf(world: World, agent: Entity, call: Entity, inspecte
     configFolder,
     cwd,
     home,
+    ownPaths,
     declared: { category, operation, paths },
     planMode: world.has(agent, PlanMode),
     sticky,

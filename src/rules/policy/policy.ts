@@ -80,7 +80,7 @@ export function assess(call: PolicyCall, config?: PolicyConfig): Assessment {
     commandReach: start === undefined ? undefined : places.reachOfWords(),
     leadsTo: Object.keys(links).length === 0 ? undefined : links,
     marksSession: isPrivate(dataClass),
-    readsOther: dataClass === 'other' && operation === 'read',
+    readsOther: (ownClass === 'other' && operation !== 'write') || places.readsOther(),
     commandStart: start,
   }
 }

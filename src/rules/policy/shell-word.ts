@@ -1,18 +1,21 @@
-import { wild, withoutWild } from './glob.ts'
+import { isPattern, wild, withoutWild } from './glob.ts'
+import { type Expanded, expandParameter, type VariableLookup } from './parameter-expansion.ts'
 
 /** What a word of a shell body can be once it is unquoted and expanded. Unquoted wildcards are characters of `wild`. */
-export interface WordReading {
-  readonly values: readonly string[]
-  /** A part of it is known only when it runs. In `values` that part is `wild.unknown`. */
-  readonly hasUnknown: boolean
+export interface WordReading extends Expanded {
   /** There are more values than are looked at. */
   readonly isTooMuch: boolean
 }
 
-/** All that a variable can be; `undefined` when nothing is known of it. */
-export type Variables = (
-  name: string,
-) => { readonly values: readonly string[]; readonly hasUnknown: boolean } | undefined
+/** What the shell knows where a word stands. */
+export interface ShellKnowledge {
+  /** All that a variable can be; `undefined` when nothing is known of it. */
+  readonly variable: VariableLookup
+  /** What the commands of a substitution print, where that can be read. */
+  readonly substitution: (commands: string) => Expanded | undefined
+  /** Characters at which an unquoted expansion is split, besides blanks. */
+  readonly separators: string
+}
 
 /** Most values that are looked at of one word. */
 const maxValues = 64
@@ -22,13 +25,13 @@ const maxValueChars = 4_000
 /** A word that means what it says. */
 const plainWord = /^[\w\-./:,=@%+~^]*$/
 /** Characters of a word that mean themselves. */
-const plainRun = /[\w\-./:,=@%~^{} ]+/y
+const plainRun = /(?:[\w\-./:,=%~^{} ]|@(?!\())+/y
 
 /** Unquotes and expands a word as bash does, with all values that its variables can have. */
-export function readWord(raw: string, variables: Variables): WordReading {
+export function readWord(raw: string, knowledge: ShellKnowledge): WordReading {
   if (raw.length <= maxValueChars && plainWord.test(raw)) return { values: [raw], hasUnknown: false, isTooMuch: false }
   const { words, isTooMuch } = bracesExpanded(withoutWild(raw))
-  const readings = words.map((word) => new WordReader(word, variables).read())
+  const readings = words.map((word) => new WordReader(word, knowledge).read())
   const values = [...new Set(readings.flatMap((reading) => reading.values))]
   return {
     values: values.slice(0, maxValues),
@@ -39,24 +42,59 @@ export function readWord(raw: string, variables: Variables): WordReading {
 
 /** A value with its wildcards as plain characters, as an assignment keeps it. */
 export function asWritten(value: string): string {
-  return value.replace(/[\uE000-\uE003]/g, (character) => '*?[]'[character.charCodeAt(0) - 0xe000] as string)
+  return value
+    .replaceAll(wild.blank, ' ')
+    .replace(/[\uE000-\uE003]/g, (character) => '*?[]'[character.charCodeAt(0) - 0xe000] as string)
 }
 
-function asPattern(value: string): string {
-  return value.replace(/[*?[\]]/g, (character) => String.fromCharCode(0xe000 + '*?[]'.indexOf(character)))
+/** The words that a value is split into. */
+export function fieldsOf(value: string): readonly string[] {
+  return value.includes(wild.blank) ? value.split(wild.blank).filter((field) => field !== '') : [value]
+}
+
+/** The value of a variable as an unquoted expansion: wildcards count, and blanks part words. */
+function asPattern(value: string, separators: string): string {
+  let text = ''
+  for (let at = 0; at < value.length; at++) {
+    const character = value[at] as string
+    const end = character === '[' ? endOfSet(value, at) : -1
+    if (end !== -1) {
+      text += `${wild.open}${value.slice(at + 1, end)}${wild.close}`
+      at = end
+    } else if (character === '*' || character === '?') text += character === '*' ? wild.many : wild.one
+    else text += /\s/.test(character) || separators.includes(character) ? wild.blank : character
+  }
+  return text
+}
+
+/** The index of the bracket that closes a set of characters; -1: it is none. */
+function endOfSet(raw: string, open: number): number {
+  let at = open + 1
+  if (raw[at] === '!' || raw[at] === '^') at++
+  if (raw[at] === ']') at++
+  for (; at < raw.length && raw[at] !== '/'; at++) {
+    const kind = raw[at] === '[' ? raw[at + 1] : undefined
+    if (raw[at] === ']') return at
+    if (raw[at] === '\\') at++
+    else if (kind === ':' || kind === '.' || kind === '=') {
+      const end = raw.indexOf(`${kind}]`, at + 2)
+      if (end !== -1) at = end + 1
+    }
+  }
+  return -1
 }
 
 class WordReader {
   readonly #raw: string
-  readonly #variables: Variables
+  readonly #knowledge: ShellKnowledge
   #at = 0
   #values: string[] = ['']
   #hasUnknown = false
   #isTooMuch = false
 
-  constructor(raw: string, variables: Variables) {
+  constructor(raw: string, knowledge: ShellKnowledge) {
     this.#raw = raw
-    this.#variables = variables
+    this.#knowledge = knowledge
   }
 
   read(): WordReading {
@@ -96,9 +134,9 @@ class WordReader {
   }
 
   #bracket(): void {
-    const end = this.#raw.indexOf(']', this.#at + 2)
+    const end = endOfSet(this.#raw, this.#at)
     const inside = end === -1 ? '' : this.#raw.slice(this.#at + 1, end)
-    const isSet = end !== -1 && !inside.includes('/')
+    const isSet = end !== -1
     if (isSet) this.#add(`${wild.open}${inside.replace(/["'\\]/g, '')}${wild.close}`)
     else this.#add('[')
     this.#at = isSet ? end + 1 : this.#at + 1
@@ -138,28 +176,50 @@ class WordReader {
     if (raw[this.#at] === '`') {
       const end = /`(?:[^`\\]|\\[\s\S])*`?/y
       end.lastIndex = this.#at
-      return this.#unknownUntil(this.#at + (end.exec(raw)?.[0].length ?? 1))
+      const text = end.exec(raw)?.[0] ?? '`'
+      this.#at += text.length
+      return this.#substitution(text.replace(/^`|`$/g, '').replace(/\\([$`\\])/g, '$1'), isQuoted)
     }
-    const name = /\$(?:(\w+)|\{(\w+)\})/y
+    const name = /\$(?:(\d|[A-Za-z_]\w*|[@*])|\{(\w+)\})/y
     name.lastIndex = this.#at
     const found = name.exec(raw)
     if (found !== null) {
       this.#at += found[0].length
       // `$10` is `$1` and a 0.
-      return this.#variable((found[1] ?? found[2]) as string, isQuoted)
+      return this.#addExpanded(this.#knowledge.variable((found[1] ?? found[2]) as string), isQuoted)
     }
     const next = raw[this.#at + 1] ?? ''
-    if ('({['.includes(next) && next !== '') this.#unknownUntil(closing(raw, this.#at + 1))
-    else if ('@*#?$!-'.includes(next) && next !== '') this.#unknownUntil(this.#at + 2)
+    const end = '({['.includes(next) && next !== '' ? closing(raw, this.#at + 1) : -1
+    if (end !== -1 && (next === '[' || raw.startsWith('$((', this.#at))) this.#unknownUntil(end)
+    else if (end !== -1) {
+      const inside = raw.slice(this.#at + 2, raw[end - 1] === (next === '(' ? ')' : '}') ? end - 1 : end)
+      this.#at = end
+      if (next === '(') this.#substitution(inside, isQuoted)
+      else this.#addExpanded(this.#parameter(inside), isQuoted)
+    } else if ('#?$!-'.includes(next) && next !== '') this.#unknownUntil(this.#at + 2)
     else {
       this.#add('$')
       this.#at++
     }
   }
 
-  #variable(name: string, isQuoted: boolean): void {
-    const known = this.#variables(name)
-    const values = (known?.values ?? []).map((value) => (isQuoted ? value : asPattern(value)))
+  #parameter(inside: string): Expanded {
+    const read = (raw: string): Expanded => {
+      const { values, hasUnknown, isTooMuch } = readWord(raw.replace(/^~(?=\/|$)/, '$HOME'), this.#knowledge)
+      return { values, hasUnknown: hasUnknown || isTooMuch }
+    }
+    const { values, hasUnknown } = expandParameter(inside, this.#knowledge.variable, read)
+    return { values: values.map(asWritten), hasUnknown }
+  }
+
+  #substitution(commands: string, isQuoted: boolean): void {
+    this.#addExpanded(this.#knowledge.substitution(commands), isQuoted)
+  }
+
+  #addExpanded(known: Expanded | undefined, isQuoted: boolean): void {
+    const { separators } = this.#knowledge
+    const values = (known?.values ?? []).map((value) => (isQuoted ? value : asPattern(value, separators)))
+    if (known?.mayBeUnset === true && !known.hasUnknown) values.push(wild.unknown)
     if (known === undefined || known.hasUnknown) {
       this.#hasUnknown = true
       values.push(wild.unknown)
@@ -184,6 +244,11 @@ class WordReader {
     this.#isTooMuch ||= all.length > maxValues || all.some((value) => value.length > maxValueChars)
     this.#values = all.slice(0, maxValues).map((value) => value.slice(0, maxValueChars))
   }
+}
+
+/** A text as `echo -e` and `printf` write it. */
+export function unescapedText(text: string): string {
+  return text.replace(ansiEscape, unescaped)
 }
 
 const ansiEscape = /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|c[\s\S]|([\s\S]))/g
@@ -230,8 +295,19 @@ function closing(raw: string, open: number): number {
     else if (character === "'") {
       const end = raw.indexOf("'", at + 1)
       at = end === -1 ? raw.length : end
-    } else if (character === opener) depth++
+    } else if (character === '"') at = endOfQuote(raw, at)
+    else if (character === opener) depth++
     else if (character === closer && --depth === 0) return at + 1
+  }
+  return raw.length
+}
+
+/** The index of the double quote that closes one. */
+function endOfQuote(raw: string, open: number): number {
+  for (let at = open + 1; at < raw.length; at++) {
+    if (raw[at] === '\\') at++
+    else if (raw[at] === '"') return at
+    else if (raw[at] === '$' && (raw[at + 1] === '(' || raw[at + 1] === '{')) at = closing(raw, at + 1) - 1
   }
   return raw.length
 }
@@ -302,30 +378,11 @@ function choicesIn(inside: string): readonly string[] {
   return [...choices, inside.slice(from)]
 }
 
-/** Parts of a value that can be paths: behind `=` and `:`, `@`, `file://` and a flag of one letter. */
-export function piecesOf(value: string): readonly string[] {
-  const pieces = new Set([value])
-  for (let at = value.indexOf('='); at !== -1 && pieces.size < 16; at = value.indexOf('=', at + 1))
-    pieces.add(value.slice(at + 1))
-  for (const piece of Array.from(pieces)) {
-    if (piece.startsWith('@')) pieces.add(piece.slice(1))
-    if (/^-[A-Za-z][~./]/.test(piece)) pieces.add(piece.slice(2))
-    const url = /file:\/\/(?:localhost)?(.*)$/is.exec(piece)
-    if (url !== null) pieces.add(decoded(url[1] as string))
-    else if (!piece.includes('://')) for (const part of piece.split(':').slice(0, 16)) pieces.add(part)
-  }
-  pieces.delete('')
-  return [...pieces]
-}
-
-function decoded(url: string): string {
-  try {
-    return decodeURIComponent(url)
-  } catch {
-    return url
-  }
-}
-
 export function baseName(value: string): string {
   return value.slice(value.lastIndexOf('/') + 1)
+}
+
+/** Names that a word can have as a command. */
+export function namesOf({ values }: WordReading): readonly string[] {
+  return values.filter((value) => !isPattern(value)).map(baseName)
 }

@@ -1,5 +1,5 @@
 import { baseName } from './shell-word.ts'
-import type { SyntaxNode } from './shell.ts'
+import type { SyntaxNode } from './shell-reading.ts'
 
 /**
  * The words, as written, of a body that is one simple command: no list, pipe, substitution, assignment or background, and

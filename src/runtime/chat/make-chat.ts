@@ -187,13 +187,14 @@ function chatSession({ runner, agent, chatTools }: Driven, options: NewSessionOp
 
 /** What the agent's calls are judged by. */
 function policyOf(options: NewSessionOptions): PolicyData {
-  const { channel = newSessionDefaults.channel, configFolder, cwd, home, modelMap, policy } = options
+  const { channel = newSessionDefaults.channel, configFolder, cwd, home, modelMap, ownPaths, policy } = options
   const localModel = policy?.localModel ?? modelMap?.local
   return {
     channel,
     cwd: process.getBuiltinModule('node:path').resolve(cwd ?? '.'),
     home: home ?? process.getBuiltinModule('node:os').homedir(),
     ...(configFolder !== undefined && { configFolder }),
+    ...(ownPaths !== undefined && { ownPaths }),
     // Without a configuration the policy leaves out the step that reads it.
     ...(policy !== undefined && { config: { ...policy, ...(localModel !== undefined && { localModel }) } }),
   }

@@ -60,6 +60,8 @@ export interface NewSessionOptions {
   readonly home?: string | undefined
   /** Entia's own config folder, absolute: paths in it count as credentials. @default none */
   readonly configFolder?: string | undefined
+  /** Further files and folders of Entia's own with secrets or chats in them, absolute. They count as credentials. @default none */
+  readonly ownPaths?: readonly string[] | undefined
   /** What the policy reads of a configuration. @default its defaults */
   readonly policy?: PolicyConfig | undefined
   /** Answers instead of the policy's table, with all facts of a call; `undefined`: the table decides. @default none */
@@ -95,6 +97,7 @@ export const sessionShapes: ShapesOf<NewSessionOptions> = {
   cwd: filledText,
   home: filledText,
   configFolder: filledText,
+  ownPaths: listOf(filledText),
   key: filledText,
   policy: table,
   policyFunction: callback,

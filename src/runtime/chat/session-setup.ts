@@ -16,7 +16,7 @@ import {
 } from '../../world/option-shapes.ts'
 import type { Store } from '../../stores/port.ts'
 import type { Tool } from '../../tools/port.ts'
-import { type Folders, folders } from '../config/folders.ts'
+import { type Folders, folders, ownPaths } from '../config/folders.ts'
 import { projectContext } from '../config/project-context.ts'
 import { readTrustedConfig, type TrustedConfig } from '../config/read-runtime-config.ts'
 import { agentConfigOf, policyConfigOf, type RuntimeConfig } from '../config/runtime-config.ts'
@@ -42,7 +42,7 @@ import { standardPrompt } from './system-prompt.ts'
 /** What a chat session reads of configuration, environment and files where these options say nothing. */
 export interface SetupOptions extends Omit<
   NewSessionOptions,
-  'config' | 'configFolder' | 'home' | 'key' | 'policy' | 'store' | 'tools'
+  'config' | 'configFolder' | 'ownPaths' | 'home' | 'key' | 'policy' | 'store' | 'tools'
 > {
   /** @default the configuration's, else 'anthropic' */
   readonly provider?: string | undefined
@@ -300,6 +300,7 @@ async function sessionOptions(
     cwd,
     home,
     configFolder: place.folders.config,
+    ownPaths: ownPaths(place.folders),
     policy: {
       ...rules,
       permissions: { ...rules.permissions, ...permissions },

@@ -40,6 +40,14 @@ export function folders(env: Environment = process.env, cwd: string = process.cw
   }
 }
 
+/**
+ * What in these folders, besides the one of configuration, is not for an agent's eyes: tokens, chats and what was typed. Skills in
+ * the data folder are.
+ */
+export function ownPaths({ data, state }: Folders): readonly string[] {
+  return [state, ...['sessions', 'matrix', 'archive', 'history.jsonl'].map((name) => join(data, name))]
+}
+
 /** `~` and paths that begin with it, in the user's home folder; `..` and links are left as they are. */
 export function inHome(path: string, home: string = homedir()): string {
   const isOfHome = path === '~' || path.startsWith('~/') || path.startsWith(`~${sep}`)

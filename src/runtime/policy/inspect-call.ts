@@ -34,11 +34,7 @@ export async function inspectCall(
     ...(config.personalPaths ?? policyDefaults.personalPaths),
     ...(config.codePaths ?? policyDefaults.codePaths),
   ]
-  const listed = [
-    call.cwd,
-    ...credentialFolders(call.home, call.configFolder),
-    ...lists.map((path) => absolute(path, call)),
-  ]
+  const listed = [call.cwd, ...credentialFolders(call.home, call), ...lists.map((path) => absolute(path, call))]
   const words = (shell?.words ?? []).flatMap((word) => word.paths)
   const given = pathArguments(call).map((path) => absolute(path, call))
   const named = body?.language === 'text' ? namedPaths(body.text, call) : []
@@ -47,8 +43,7 @@ export async function inspectCall(
   const looked = await Promise.all(
     [...paths].slice(0, maxPathsLooked).map(async (path) => [path, await disk.leadsTo(path)] as const),
   )
-  const isConfined = config.allowedPaths !== undefined || call.channel === 'mcp'
-  const absent = isConfined && shell !== undefined ? await absentTops(words) : []
+  const absent = await absentTops(words.filter((path) => !path.startsWith(`${call.cwd}/`)))
   return {
     real: Object.fromEntries(looked.filter(([, found]) => found.length > 0)),
     ...(shell !== undefined && { shell }),

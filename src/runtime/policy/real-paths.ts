@@ -15,8 +15,7 @@ export const pathStyle = styles[process.platform] ?? 'posix'
 /** What a policy closes to calls that do not name it, as it lies on the disk; nothing without a policy. */
 export async function closedPlaces(policy: ToolContext['policy']): Promise<ClosedPlaces> {
   if (policy === undefined) return new ClosedPlaces([], pathStyle)
-  const { config, configFolder } = policy
-  const places = closedBy({ ...policy, pathStyle }, config, configFolder).map(async ({ kind, path }) => {
+  const places = closedBy({ ...policy, pathStyle }, policy.config, policy).map(async ({ kind, path }) => {
     const real = path.includes('\0') ? [] : await placesOf(path)
     return real.map((one) => ({ kind, path: one }))
   })

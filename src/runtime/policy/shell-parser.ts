@@ -2,14 +2,14 @@ import { createRequire } from 'node:module'
 import { existsSync } from 'node:fs'
 import type { Parser, TreeCursor } from 'web-tree-sitter'
 import type { Base } from '../../rules/policy/paths.ts'
+import { readShell } from '../../rules/policy/shell.ts'
 import {
   maxShellBodyChars,
   maxShellDepth,
-  readShell,
   unreadableShell,
   type ShellReading,
   type SyntaxNode,
-} from '../../rules/policy/shell.ts'
+} from '../../rules/policy/shell-reading.ts'
 import { simpleCommand } from '../../rules/policy/simple-command.ts'
 
 /**
@@ -58,17 +58,22 @@ export async function readShellBody(body: string, base: Base): Promise<ShellRead
 
 function parsed(parser: Parser, text: string, base: Base): ShellReading {
   const endMs = performance.now() + maxParseMs
+  const parse = (part: string) => treeOf(parser, part, endMs)
+  const root = parse(text)
+  if (root === undefined) return unreadableShell(text)
+  const command = simpleCommand(text, root)
+  return { ...readShell(text, root, base, parse), ...(command !== undefined && { command }) }
+}
+
+function treeOf(parser: Parser, text: string, endMs: number): SyntaxNode | undefined {
   const tree = parser.parse(text, null, { progressCallback: () => performance.now() > endMs })
   if (tree === null) {
     parser.reset()
-    return unreadableShell(text)
+    return undefined
   }
   const cursor = tree.walk()
   try {
-    const root = asData(cursor, tree.rootNode.hasError, 0)
-    if (root === undefined) return unreadableShell(text)
-    const command = simpleCommand(text, root)
-    return { ...readShell(text, root, base), ...(command !== undefined && { command }) }
+    return asData(cursor, tree.rootNode.hasError, 0)
   } finally {
     cursor.delete()
     tree.delete()

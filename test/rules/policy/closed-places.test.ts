@@ -15,7 +15,7 @@ const kindIn = (folder: string, path: string, style: PathStyle = 'posix') =>
 describe('what a policy closes', () => {
   it('is what its lists name: credentials, denied and personal paths', () => {
     const base = { home: '/home/ada', cwd: '/home/ada/app' }
-    const closed = closedBy(base, { deniedPaths: ['secret', '~/x'] }, '/etc/entia')
+    const closed = closedBy(base, { deniedPaths: ['secret', '~/x'] }, { configFolder: '/etc/entia' })
     expect(closed.filter(({ kind }) => kind !== 'credential')).toEqual([
       { kind: 'denied', path: '/home/ada/app/secret' },
       { kind: 'denied', path: '/home/ada/x' },

@@ -89,6 +89,84 @@ describe('a policy', () => {
       expect(policy(read(path, windows)).reason, path).toBe(`credential path: ${path}`)
   })
 
+  it.for([
+    '~/.bash_history',
+    '~/.zsh_history',
+    '~/.local/share/fish/fish_history',
+    '~/.python_history',
+    '~/.node_repl_history',
+    '~/.psql_history',
+    '~/.mysql_history',
+    '~/.sqlite_history',
+    '~/.lesshst',
+    '~/.codex/auth.json',
+    '~/.claude/.credentials.json',
+    '~/.gemini/oauth_creds.json',
+    '~/.config/github-copilot/apps.json',
+    '~/.config/rclone/rclone.conf',
+    '~/.cargo/credentials.toml',
+    '~/.config/containers/auth.json',
+    '~/.local/share/keyrings/login.keyring',
+    '~/.mozilla/firefox/p/logins.json',
+    '~/.password-store/a.gpg',
+    '~/.databrickscfg',
+    '~/.config/doctl/config.yaml',
+    '~/.terraform.d/credentials.tfrc.json',
+    '~/.yarnrc.yml',
+    '~/.config/op/config',
+    '~/.fly/config.yml',
+    '~/.gem/credentials',
+    '~/.config/heroku/x',
+    '~/.oci/config',
+    '~/.kaggle/kaggle.json',
+    '~/.config/hub',
+    '~/.cache/huggingface/token',
+    '~/.subversion/auth/x',
+  ])('knows %s as one, by a tool and in a shell line', (path) => {
+    expect(policy(read(path)).reason).toBe(`credential path: ${path}`)
+    const words = [{ text: path, paths: [path.replace('~', '/home/u')], meansAllBelow: true }]
+    const facts = { real: {}, shell: { words, texts: [] } }
+    expect(policy(bash(`cat ${path}`, { facts })).reason).toBe(`credential path: ${path}`)
+  })
+
+  it.for([
+    '.yarnrc.yml',
+    '.bundle/config',
+    '~/.claude/settings.json',
+    '~/.cargo/env',
+    'history.ts',
+    'docs/history',
+    '~/.mozillax',
+  ])('knows that %s is none either', (path) => {
+    expect(policy(read(path)).reason).toMatch(/^default: (code|other)\/read/)
+  })
+
+  it('counts further places of Entia as such, by their names in a program too', () => {
+    const own = { ownPaths: ['/home/u/.data/entia/sessions', '/var/lib/entia/state'] }
+    for (const path of ['~/.data/entia/sessions/a/transcript.jsonl', '/var/lib/entia/state/mcp-token'])
+      expect(policy(read(path, own)).reason).toBe(`credential path: ${path}`)
+    expect(policy(read('~/.data/entia/skills/a/SKILL.md', own)).reason).toBe('default: other/read/cli')
+    const text = callOf('run_js', { code: "read(home + '/.data/entia/sessions/a')" }, own)
+    expect(policy(text).reason).toBe('credential path: .data/entia/sessions')
+  })
+
+  it('notes that other data is read, however it is', () => {
+    const words = (path: string, more = {}) => ({
+      facts: { real: {}, shell: { words: [{ text: path, paths: [path], meansAllBelow: false, ...more }], texts: [] } },
+    })
+    const reads = (call: PolicyCall) => assess(call).readsOther
+    expect(reads(read('/home/u/other/x'))).toBe(true)
+    expect(reads(bash('cat ~/other/x', words('/home/u/other/x')))).toBe(true)
+    expect(reads(callOf('unknown', { path: '~/other/x' }))).toBe(true)
+    expect(reads(callOf('run_js', { code: "fs.readFileSync('../../other/x')" }))).toBe(true)
+    expect(reads(callOf('run_js', { code: "fs.readFileSync('/home/u/other/x')" }))).toBe(true)
+    expect(reads(write('~/other/x'))).toBe(false)
+    expect(reads(bash('echo > ~/other/x', words('/home/u/other/x', { isWritten: true })))).toBe(false)
+    expect(reads(bash('cat src/x', words('/home/u/projects/app/src/x')))).toBe(false)
+    expect(reads(bash('/usr/bin/env node', words('/usr/bin/env')))).toBe(false)
+    expect(reads(callOf('run_js', { code: "import('./a.ts'); '/api/v1'; 4 / 2 / 1" }))).toBe(false)
+  })
+
   it("counts Entia's own config folder among the credentials", () => {
     const call = read('~/.config/entia/config.json', { configFolder: '/home/u/.config/entia' })
     expect(policy(call).reason).toBe('credential path: ~/.config/entia/config.json')

@@ -181,6 +181,25 @@ describe('the setup of a chat session', () => {
     expect(names.filter((name) => ours.has(name))).toEqual(['read_file', 'git_status', 'git_diff', 'git_log', 'look'])
   })
 
+  it.for(['state/mcp-token', 'state/mcp/tracker.json', 'sessions/other/transcript.jsonl', 'history.jsonl'])(
+    "keeps Entia's own %s from its agent",
+    async (name) => {
+      const place = await home({ [`data/${name}`]: 'CANARY' })
+      const reasons: string[] = []
+      const read = { toolCalls: [{ name: 'read_file', arguments: { path: `~/data/${name}` } }] }
+      const search = { toolCalls: [{ name: 'grep_files', arguments: { pattern: 'CANARY', path: '~/data' } }] }
+      const session = await setUp(place, {
+        ...answering([read, search, 'Done.']),
+        store: false,
+        approve: (_, { reason }) => reasons.push(reason) < 0,
+      })
+      await turn('Go.', session)
+      expect(reasons[0]).toBe(`credential path: ~/data/${name}`)
+      const found = session.history.filter(({ role }) => role === 'tool').map((message) => textOf(message))
+      expect(found.join('\n')).not.toMatch(/: CANARY/)
+    },
+  )
+
   it('judges calls by the configuration', async () => {
     const place = await home({
       'config/config.json': '{ "permissions": { "write_file": "deny" } }',

@@ -1,0 +1,394 @@
+import { isPattern, wild } from './glob.ts'
+import type { Base } from './paths.ts'
+import type { Expanded } from './parameter-expansion.ts'
+import { inputOf, isTelling, printedBy, printedText } from './shell-output.ts'
+import { type HandedBody, handedPrograms, interpreters, isHidden, takesProgram, wrappers } from './shell-programs.ts'
+import { findNode, type ParseShell, type ShellReading, type SyntaxNode } from './shell-reading.ts'
+import { isWord, ShellScope, splitWord } from './shell-scope.ts'
+import { asWritten, namesOf, type WordReading } from './shell-word.ts'
+import { writtenAmong } from './written-words.ts'
+
+/** Commands whose words are texts, not programs of a shell. */
+const takesTexts = new Set('echo printf grep egrep fgrep rg ag ack sed awk gawk jq yq git gh test expr'.split(' '))
+const decoders =
+  /^(?:base64|base32|basenc|xxd|od|openssl|uudecode|gunzip|zcat|gzip|bunzip2|bzip2|bzcat|xz|unxz|xzcat|zstd|lz4|rev|tr|printf)$/
+/** Those that decode, and do nothing else that a body does every day. */
+const onlyDecoders = /^(?:base64|base32|basenc|xxd|openssl|uudecode|rev)$/
+/** Commands whose arguments are names of variables that they set. */
+const assigners = new Set(['read', 'mapfile', 'readarray', 'printf', 'getopts', 'unset', 'let'])
+const folderCommands = new Set(['cd', 'pushd', 'popd'])
+
+/** What is known only when it runs. */
+const unknown: Expanded = { values: [], hasUnknown: true }
+
+/** Reads a body from its syntax tree, and the programs in it. */
+export class ShellReader {
+  /** It has functions or loops. */
+  mayRunEarlierText = false
+  readonly #scope: ShellScope
+  /** Names of commands, in the order in which they are met. */
+  readonly #names: string[] = []
+  /** What a command reads; `undefined`: nothing, or a file. */
+  #input: Expanded | undefined
+  /** How many statements around may not run, or run in a shell of their own, or in a substitution. */
+  #doubt = 0
+  #substitutions = 0
+
+  constructor(body: string, base: Base, parse: ParseShell, earlier?: ShellReader) {
+    this.#scope = new ShellScope(body, base, parse, printedBy, earlier === undefined ? undefined : earlier.#scope)
+  }
+
+  reading(): ShellReading {
+    const { opaque, words } = this.#scope
+    const known = { words: words.all, texts: [...words.texts] }
+    return opaque === undefined ? known : { ...known, opaque }
+  }
+
+  visit(node: SyntaxNode): void {
+    switch (node.type) {
+      case 'ERROR':
+        this.#scope.cannotRead(node)
+        this.#scope.words.texts.add(this.#scope.body)
+        this.#scope.noteLooseWords()
+        return this.#children(node)
+      case 'comment':
+        return
+      case 'list':
+        return this.#list(node)
+      case 'pipeline':
+        return this.#pipeline(node)
+      case 'command':
+        return this.#command(node)
+      case 'variable_assignment':
+        return this.#assignment(node)
+      case 'unset_command':
+        for (const child of node.children) this.#scope.variables.forget(this.#scope.source(child))
+        return this.#children(node)
+      case 'declaration_command':
+        return this.#declaration(node)
+      case 'test_command':
+        return this.#children(node, 'test')
+      case 'for_statement':
+        return this.#loop(node)
+      case 'while_statement':
+        this.mayRunEarlierText = true
+        return this.#doubted(() => this.#children(node))
+      case 'function_definition':
+        this.mayRunEarlierText = true
+        this.#scope.words.functions.add(this.#scope.source(node.children.find(({ type }) => type === 'word') ?? node))
+        return this.#doubted(() => this.#children(node))
+      case 'if_statement':
+      case 'case_statement':
+        return this.#doubted(() => this.#children(node))
+      case 'command_substitution':
+        this.#substitutions++
+        this.#apart(node)
+        this.#substitutions--
+        return
+      case 'subshell':
+      case 'process_substitution':
+        return this.#apart(node)
+      case 'redirected_statement':
+        return this.#redirected(node)
+      case 'file_redirect':
+        return this.#children(node, /^[\d{]*[^<]*>|^&>|<>/.test(this.#scope.source(node)) ? '>' : undefined)
+      case 'heredoc_redirect':
+        return this.#heredoc(node)
+      default:
+        return this.#children(node)
+    }
+  }
+
+  /** Visits what is in a node; words in it belong to a command, if there is one. `>`: they are written to. */
+  #children(node: SyntaxNode, command?: string): void {
+    for (const part of this.#scope.parts(node.children)) {
+      if (isWord(part)) this.#word(part, command, command === '>')
+      else if (command !== undefined && !isStatement(part)) this.#children(part, command)
+      else this.#statement(part)
+    }
+  }
+
+  /** In a shell of its own a `cd` ends with it. */
+  #apart(node: SyntaxNode): void {
+    const before = this.#scope.folders
+    this.#doubted(() => this.#children(node))
+    this.#scope.folders = before
+  }
+
+  #doubted(read: () => void): void {
+    this.#doubt++
+    read()
+    this.#doubt--
+  }
+
+  #reading(input: Expanded | undefined, read: () => void): void {
+    const outer = this.#input
+    this.#input = input ?? outer
+    read()
+    this.#input = outer
+  }
+
+  /** `a && b`: b stands where a has gone. Behind anything else a `cd` may have failed. */
+  #list(node: SyntaxNode): void {
+    const isBoth = node.children.some(({ type }) => type === '&&')
+    const read = (): void => {
+      for (const child of node.children) {
+        if (isBoth) this.visit(child)
+        else this.#statement(child)
+      }
+    }
+    this.#scope.inFolders(read, isBoth)
+  }
+
+  /** Visits a statement. Behind it the body stands where that has gone, or where it was. */
+  #statement(node: SyntaxNode): void {
+    this.#scope.inFolders(() => this.visit(node), false)
+  }
+
+  #pipeline(node: SyntaxNode): void {
+    const statements = node.children.filter(({ type }) => !type.startsWith('|'))
+    const isLiteral = isTelling(printedBy(statements[0], this.#scope))
+    const before: string[] = []
+    let input = this.#input
+    for (const child of statements) {
+      const from = this.#names.length
+      this.#doubted(() => this.#reading(input, () => this.visit(child)))
+      const names = this.#names.slice(from)
+      const isFed = names.some((name) => interpreters.test(name))
+      const isEchoed = before.includes('echo') && /echo\s+-\w*e/.test(this.#scope.source(node))
+      const isDecoded = [...before, ...names].some((name) => onlyDecoders.test(name))
+      if (
+        (isFed && (isEchoed || before.some((name) => decoders.test(name)))) ||
+        (isDecoded && names.includes('xargs')) ||
+        // A text that is at hand is changed before it is used: to hide what it says.
+        (this.#substitutions > 0 && isLiteral && before.length > 0)
+      )
+        this.#scope.cannotRead(node)
+      before.push(...names)
+      input = printedBy(child, this.#scope) ?? unknown
+    }
+  }
+
+  #redirected(node: SyntaxNode): void {
+    const from = this.#names.length
+    this.#reading(inputOf(node, this.#scope), () => this.#children(node))
+    const names = this.#names.slice(from)
+    const isPiped = node.children.some(({ children }) => children.some(({ type }) => type === 'pipeline'))
+    const runs = names.some((name) => interpreters.test(name))
+    if (runs && !isPiped && names.some((name) => decoders.test(name))) this.#scope.cannotRead(node)
+  }
+
+  /** A pipe behind the mark of a here-document stands in its node: it reads what the command before makes of the document. */
+  #heredoc(node: SyntaxNode): void {
+    for (const child of node.children) {
+      if (child.type === 'heredoc_body') this.#scope.words.texts.add(this.#scope.source(child))
+      const isCopied = this.#names.at(-1) === 'cat'
+      if (child.type === 'pipeline') this.#reading(isCopied ? this.#input : unknown, () => this.#statement(child))
+      else this.#statement(child)
+    }
+  }
+
+  #command(node: SyntaxNode): void {
+    const from = this.#names.length
+    const parts = this.#scope.parts(node.children)
+    const assignments = node.children.filter(({ type }) => type === 'variable_assignment')
+    for (const assignment of assignments) this.#doubted(() => this.visit(assignment))
+    const words = this.#scope.commandWords(node)
+    const [named] = words
+    const name = named === undefined ? '' : (namesOf(named)[0] ?? '')
+    const own = inputOf(node, this.#scope)
+    if (named !== undefined) this.#judgeName(node, words, name)
+    const written = writtenAmong(words.map(({ values }) => values.map(asWritten)))
+    this.#reading(own, () => {
+      let at = 0
+      for (const part of parts) {
+        if (isWord(part)) {
+          const end = at + splitWord(this.#scope.read(part)).length
+          const first = at
+          this.#word(
+            part,
+            first === 0 ? undefined : name,
+            written.some((index) => index >= first && index < end),
+          )
+          at = end
+        } else if (part.type !== 'variable_assignment') this.visit(part)
+      }
+      const names = this.#names.slice(from)
+      const isDecoded = interpreters.test(name) && names.some((one) => decoders.test(one))
+      const isChanged = this.#substitutions > 0 && isTelling(own) && printedBy(node, this.#scope) === undefined
+      if (isDecoded || isChanged) this.#scope.cannotRead(node)
+      this.#runHanded(node, words, name)
+      this.#setBy(words)
+    })
+  }
+
+  /** Is it known what the command runs? */
+  #judgeName(node: SyntaxNode, words: readonly WordReading[], name: string): void {
+    const run = words.findIndex(
+      ({ values }, at) => at > 0 && values.some((value) => !/^(-|\w+=|\d)/.test(value.replaceAll(wild.unknown, ''))),
+    )
+    const isWrapper = wrappers.has(name)
+    const named = isWrapper ? [words[0], words[run]] : [words[0]]
+    if (named.some((word) => word?.hasUnknown === true || word?.values.some(isOdd))) this.#scope.cannotRead(node)
+    const names = (isWrapper ? words : words.slice(0, 1)).flatMap(namesOf)
+    this.#names.push(...names)
+    if (names.includes('eval')) this.#scope.cannotRead(node)
+    if (!names.some((one) => interpreters.test(one))) return
+    const program = words.findIndex(({ values }) => values.some((value) => /^-\w*[ce]$/.test(value)))
+    const isHiding = words.some(({ values }) => values.some(isHidden))
+    const isSourced = names.includes('source') || names.includes('.')
+    if (
+      (program !== -1 && words[program + 1]?.hasUnknown === true) ||
+      isHiding ||
+      (isSourced && this.#scope.source(node).includes('<('))
+    )
+      this.#scope.cannotRead(node)
+  }
+
+  /** Reads the programs that a command has a shell run. */
+  #runHanded(node: SyntaxNode, words: readonly WordReading[], name: string): void {
+    const handed = handedPrograms(words)
+    for (const body of handed.bodies) this.#handedBody(node, body)
+    const operand = handed.runsOutputAt === undefined ? undefined : words[handed.runsOutputAt]
+    const substitution = operand?.hasUnknown === true ? findNode(node, 'process_substitution') : undefined
+    if (substitution !== undefined) this.#runText(node, printedBy(substitution, this.#scope) ?? unknown)
+    const input = this.#input
+    if (handed.runsInput && input !== undefined) this.#runText(node, input)
+    else if (input !== undefined && takesProgram(name, words)) {
+      for (const value of input.values) this.#scope.words.texts.add(value)
+      if (input.hasUnknown || input.values.some(isHidden)) this.#scope.cannotRead(node)
+    }
+    const isFed = words.some((word) => namesOf(word).some((one) => one === 'xargs' || one === 'parallel'))
+    for (const value of isFed && input !== undefined ? input.values : []) this.#guess(`: ${value}`)
+    if (takesTexts.has(name) && !(name === 'git' && words[1]?.values[0] === '-c')) return
+    for (const { values } of words.slice(1))
+      for (const value of values) if (/\s/.test(value)) this.#guess(asWritten(value))
+  }
+
+  #handedBody(node: SyntaxNode, { hasUnknown, isApart, positionals, texts }: HandedBody): void {
+    if (hasUnknown) this.#scope.cannotRead(node)
+    this.#scope.variables.setPositionals(positionals)
+    for (const text of texts) this.#readBody(text, isApart, node)
+  }
+
+  #runText(node: SyntaxNode, { hasUnknown, values }: Expanded): void {
+    if (hasUnknown) this.#scope.cannotRead(node)
+    for (const value of values) this.#readBody(value, true, node)
+  }
+
+  #readBody(text: string, isApart: boolean, node: SyntaxNode): void {
+    const { variables, words } = this.#scope
+    const root = this.#scope.parsed(text)
+    words.noteOptions(text)
+    if (root === undefined) {
+      words.texts.add(text)
+      return this.#scope.cannotRead(node)
+    }
+    const before = this.#scope.folders
+    const read = (): void => this.#scope.within(text, () => this.visit(root))
+    this.#reading(undefined, () => (isApart ? variables.inChild(read) : read()))
+    this.#scope.folders = isApart ? before : this.#scope.united(this.#scope.folders, before)
+  }
+
+  /** Reads a text that may be a program, such as an argument of `ssh` or an option of `git`. */
+  #guess(text: string): void {
+    if (this.#scope.isGuess) return
+    const root = this.#scope.parsed(text)
+    if (root === undefined) return
+    const { allFolders, folders, opaque, words } = this.#scope
+    const texts = new Set(words.texts)
+    this.#scope.isGuess = true
+    this.#scope.within(text, () => this.#doubted(() => this.visit(root)))
+    Object.assign(this.#scope, { allFolders, folders, opaque, isGuess: false })
+    for (const one of words.texts) if (!texts.has(one)) words.texts.delete(one)
+  }
+
+  /** What a command does to the shell itself: its folder, its variables. */
+  #setBy(words: readonly WordReading[]): void {
+    for (const [at, word] of words.entries()) {
+      const names = namesOf(word)
+      const rest = words.slice(at + 1)
+      if (names.some((one) => folderCommands.has(one))) this.#scope.changeFolder(rest)
+      if (names.includes('set') || names.some((one) => this.#scope.words.functions.has(one)))
+        this.#scope.variables.setPositionals(rest.filter(({ values }) => !values.every((value) => value === '--')))
+      if (names.some((one) => assigners.has(one))) this.#setByReading(names, rest)
+      if (!names.some((one) => wrappers.has(one))) return
+    }
+  }
+
+  #setByReading(names: readonly string[], words: readonly WordReading[]): void {
+    const { variables } = this.#scope
+    const input = names.includes('printf') ? undefined : this.#input
+    for (const { values } of words)
+      for (const value of values) {
+        const key = value.replace(/=.*/s, '')
+        if (input === undefined || input.hasUnknown) variables.forget(key)
+        else if (/^\w+$/.test(key)) {
+          const fields = input.values.flatMap((text) => [text, ...text.split(/\s+/)])
+          variables.assign(key, { values: fields, hasUnknown: false, isTooMuch: false }, true)
+        }
+      }
+    const [option, target, ...rest] = words
+    if (!names.includes('printf') || option?.values[0] !== '-v' || target === undefined) return
+    const printf = { values: ['printf'], hasUnknown: false, isTooMuch: false }
+    const printed = printedText([printf, ...rest], this.#scope) ?? unknown
+    for (const key of target.values) variables.assign(key, { ...printed, isTooMuch: false }, true)
+  }
+
+  #assignment(node: SyntaxNode, isReference = false): void {
+    const name = node.children.find(({ type }) => type === 'variable_name' || type === 'subscript')
+    const key = name === undefined ? '' : this.#scope.source(name).replace(/\[.*/s, '')
+    const isAppended = node.children.some(({ type }) => type === '+=')
+    const arrays = node.children.filter(({ type }) => type === 'array')
+    for (const part of [node, ...arrays].flatMap((one) => this.#scope.wordsIn(one))) {
+      const value = this.#scope.read(part)
+      const held = isReference ? { ...value, hasUnknown: true } : value
+      this.#scope.variables.assign(key, held, this.#doubt === 0, isAppended)
+      for (const text of value.values) if (/\s/.test(text)) this.#guess(asWritten(text))
+    }
+    this.#children(node)
+  }
+
+  #declaration(node: SyntaxNode): void {
+    const isReference = /^\w+\s+(?:-\w+\s+)*-\w*n/.test(this.#scope.source(node))
+    for (const child of node.children.filter(isAssignment)) this.#assignment(child, isReference)
+    this.#children({ ...node, children: node.children.filter((child) => !isAssignment(child)) })
+  }
+
+  #loop(node: SyntaxNode): void {
+    this.mayRunEarlierText = true
+    const name = node.children.find(({ type }) => type === 'variable_name')
+    if (name !== undefined)
+      for (const word of this.#scope.commandWords(node))
+        this.#scope.variables.assign(this.#scope.source(name), word, true)
+    this.#doubted(() => this.#children(node))
+  }
+
+  /** Keeps a word, and visits the substitutions in it. */
+  #word(nodes: readonly SyntaxNode[], command: string | undefined, isWritten: boolean): void {
+    const { allFolders: allBases, body, folders: bases, isGuess, words } = this.#scope
+    const text = body.slice(nodes[0]?.start, nodes.at(-1)?.end)
+    const isWhole = words.note(text, this.#scope.read(nodes), { command, isWritten, isGuess, bases, allBases })
+    if (!isWhole) this.#scope.opaque ??= text
+    for (const node of nodes) this.#substituted(node)
+  }
+
+  #substituted(node: SyntaxNode): void {
+    if (/^(?:command|process)_substitution$|^ERROR$/.test(node.type)) this.visit(node)
+    else for (const child of node.children) this.#substituted(child)
+  }
+}
+
+/** Is a name of a command a pattern? One that may be unset is none. */
+function isOdd(value: string): boolean {
+  return isPattern(value) && value !== wild.unknown
+}
+
+function isAssignment({ type }: SyntaxNode): boolean {
+  return type === 'variable_assignment'
+}
+
+/** Nodes that run commands, also where they stand in a test. */
+function isStatement({ type }: SyntaxNode): boolean {
+  return /substitution|statement|command|ERROR/.test(type)
+}
