@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { acceptedSchema } from '../../src/models/tool-schema.ts'
 import { checkJson } from '../../src/rules/text/schema-issues.ts'
-import { jsonSchemaOf } from '../../src/tools/json-schema-of.ts'
+import { jsonSchemaOf } from '../../src/rules/text/json-schema-of.ts'
 import type { Json, JsonObject } from '../../src/world/json.ts'
 
 const text = { type: 'string' }

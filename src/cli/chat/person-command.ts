@@ -63,8 +63,8 @@ export class PersonCommands {
           progress: () => undefined,
           sleep: async (durationMs) => passed(durationMs, undefined, { signal }),
           // A shell command says nothing to its world: what it prints does.
-          post: async (input) => session.runner.post(input),
-          message: async (message) => session.runner.message(session.agent, message),
+          post: async (input) => void (await session.runner.post(input)),
+          message: async (message) => void (await session.runner.message(session.agent, message)),
         },
       )
       const output = content.map((block) => (block.type === 'text' ? block.text : `[${block.mediaType}]`)).join('\n')
