@@ -4,33 +4,21 @@ import { LastTurn } from '../../../components/agent/turn.ts'
 import { EntiaError, lastText, textOf, type UserMessage } from '../../index.ts'
 import type { ApprovalAnswer, ApproveCall } from '../../runtime/chat/approval.ts'
 import type { ChatSession } from '../../runtime/chat/chat-session.ts'
-import type { RewindOptions, RewindPlan } from '../../runtime/chat/rewind.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import { partsSoFar } from '../../runtime/ask/turn-parts.ts'
 import { tellMissingSandbox } from '../../runtime/sandbox/open-sandbox.ts'
-import { rewindAnswer, rewindAnswers, rewindCount, rewindQuestion, rewoundText } from './rewind-text.ts'
+import { askFiles, rewindCount, rewoundText } from './rewind-text.ts'
 import { ChatStatus } from './chat-status.ts'
 import { interruptedText, showCall, showTurn } from './chat-turn.ts'
 import { ChatUi, type ChatUiOptions } from './chat-ui.ts'
 import { clipboardPicture } from './clipboard-picture.ts'
+import type { ChatSessions } from './open-chat.ts'
 import { PersonCommands } from './person-command.ts'
 import { Pictures } from './pictures.ts'
 import { slashAction } from './slash-actions.ts'
 import { serverPromptItems, serverPromptText } from './server-prompt.ts'
 import { typedLine } from './slash-commands.ts'
 import { saidText, userMessage } from './user-message.ts'
-
-/** How a chat gets its chat sessions. */
-export interface ChatSessions {
-  /** The one to begin with. */
-  readonly first: ChatSession
-  /** It was stored, and goes on. */
-  readonly isResumed: boolean
-  /** A new one with the same settings. */
-  readonly another: () => Promise<ChatSession>
-  /** Removes a stored one that nothing was said in. */
-  readonly forget: (key: string) => Promise<void>
-}
 
 export interface ChatOptions extends Pick<
   ChatUiOptions,
@@ -322,7 +310,7 @@ export class Chat {
     }
     const plan = await session.rewindPlan(count)
     this.#isRewinding = true
-    const answer = plan.files.length === 0 ? {} : await this.#askFiles(plan)
+    const answer = plan.files.length === 0 ? {} : await askFiles(this.#ui, plan, cwd)
     this.#isRewinding = false
     if (answer === 'stay') return this.#ui.say('Nothing was taken back.', 'dim')
     this.#ui.say(rewoundText(await session.rewind(count, answer), cwd), 'yellow')
@@ -335,13 +323,6 @@ export class Chat {
     const found = await clipboardPicture(this.#options.environment)
     if (typeof found === 'string') this.#ui.say(found, 'yellow')
     else this.#ui.insert(this.#pictures.add(found, 'clipboard'))
-  }
-
-  async #askFiles(plan: RewindPlan): Promise<RewindOptions | 'stay'> {
-    this.#ui.gap()
-    this.#ui.say(rewindQuestion(plan, this.#options.cwd), 'yellow')
-    const answer = (text: string): RewindOptions | 'stay' | undefined => rewindAnswer(text, plan)
-    return this.#ui.choose({ hint: rewindAnswers(plan), otherwise: 'stay', answer })
   }
 
   /** Stops the step; twice, it goes back to the last message. */

@@ -11,6 +11,18 @@ import { didYouMean } from '../../world/near-names.ts'
 import { UsageError } from '../parsed-words.ts'
 import type { ChatArguments } from './chat-arguments.ts'
 
+/** How a chat gets its chat sessions. */
+export interface ChatSessions {
+  /** The one to begin with. */
+  readonly first: ChatSession
+  /** It was stored, and goes on. */
+  readonly isResumed: boolean
+  /** A new one with the same settings. */
+  readonly another: () => Promise<ChatSession>
+  /** Removes a stored one that nothing was said in. */
+  readonly forget: (key: string) => Promise<void>
+}
+
 /** Where a chat session comes from, and whom it asks. */
 export interface OpenChatOptions {
   readonly args: ChatArguments

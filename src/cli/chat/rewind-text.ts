@@ -3,6 +3,7 @@ import { textOf } from '../../index.ts'
 import type { PutBackFile, WrittenFile } from '../../runtime/tools/file-backups.ts'
 import type { RewindOptions, RewindPlan, RewindResult } from '../../runtime/chat/rewind.ts'
 import { contains } from '../../tools/files/leads-to.ts'
+import type { ChatUi } from './chat-ui.ts'
 import { many } from '../terminal/amounts.ts'
 import { cutText } from '../../rules/text/cut-text.ts'
 import { visibleText } from '../../tools/files/clean-text.ts'
@@ -15,6 +16,18 @@ const maxWordsChars = 60
 export function rewindCount(rest: string): number | undefined {
   const count = rest === '' ? 1 : /^\d+$/.test(rest) ? Number(rest) : 0
   return count >= 1 ? count : undefined
+}
+
+/** Asks what is to become of files that were written since. */
+export async function askFiles(
+  ui: Pick<ChatUi, 'choose' | 'gap' | 'say'>,
+  plan: RewindPlan,
+  cwd: string,
+): Promise<RewindOptions | 'stay'> {
+  ui.gap()
+  ui.say(rewindQuestion(plan, cwd), 'yellow')
+  const answer = (text: string): RewindOptions | 'stay' | undefined => rewindAnswer(text, plan)
+  return ui.choose({ hint: rewindAnswers(plan), otherwise: 'stay', answer })
 }
 
 /** What going back would do to files, for the user to decide. */

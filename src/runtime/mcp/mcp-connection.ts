@@ -361,10 +361,8 @@ export class McpConnection {
 
   #answerServer(client: Client): void {
     const { elicit } = this.#options
-    const roots = serverRoots(this.#target, this.#options).map((folder) => ({
-      uri: pathToFileURL(folder).href,
-      name: basename(folder),
-    }))
+    const folders = serverRoots(this.#target, this.#options)
+    const roots = folders.map((folder) => ({ uri: pathToFileURL(folder).href, name: basename(folder) }))
     if (roots.length > 0) client.setRequestHandler('roots/list', () => ({ roots }))
     // Such as an answer to a request that was not sent: what is under way goes on.
     Object.assign(client, { onerror: () => {} })
