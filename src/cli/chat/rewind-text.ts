@@ -31,7 +31,7 @@ export async function askFiles(
 }
 
 /** What going back would do to files, for the user to decide. */
-export function rewindQuestion(plan: RewindPlan, cwd: string): string {
+function rewindQuestion(plan: RewindPlan, cwd: string): string {
   const rows = plan.files.map((file) => [fileName(file, cwd), prospect(file)] as const)
   return [
     `Going back to before ${words(plan)}. Tools have written files since:`,
@@ -41,13 +41,13 @@ export function rewindQuestion(plan: RewindPlan, cwd: string): string {
 }
 
 /** The answers that it takes. */
-export function rewindAnswers({ files }: RewindPlan): string {
+function rewindAnswers({ files }: RewindPlan): string {
   const changed = files.some(({ state }) => state === 'changed') ? ['a also those that changed since'] : []
   return ['y put them back', ...changed, 'n leave files as they are', 'Enter: do not go back'].join(' · ')
 }
 
 /** `'stay'`: nothing is taken back. `undefined`: the text is none of the answers. */
-export function rewindAnswer(text: string, { files }: RewindPlan): RewindOptions | 'stay' | undefined {
+function rewindAnswer(text: string, { files }: RewindPlan): RewindOptions | 'stay' | undefined {
   const typed = text.trim()
   if (typed === '') return 'stay'
   if (/^y(es)?$/i.test(typed)) return { files: true }
