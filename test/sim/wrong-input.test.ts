@@ -37,7 +37,7 @@ describe('an option', () => {
       { users: { ann: () => undefined } },
       'users must be users by name, as simulatedUser() makes them, got { ann: a function }.',
     ],
-    [{ components: 3 }, 'components must be a list of components, got 3.'],
+    [{ components: 3 }, 'components must be a list or a module of components, got 3.'],
     [
       { laws: [() => true] },
       'laws must be a list of laws, such as [...standardLaws, law(name, check)], got [a function].',

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { ActiveFor } from '../../../components/sessions/subagent-session.ts'
-import type { ChatSession } from '../../runtime/index.ts'
+import type { ChatSession } from '../../runtime/chat/chat-session.ts'
 import { gitBranch } from './git-branch.ts'
 import type { StatusFacts } from './status-line.ts'
 

@@ -1,5 +1,5 @@
 import { cleanText } from '../../tools/files/clean-text.ts'
-import type { StoredSession } from '../../runtime/index.ts'
+import type { StoredSession } from '../../runtime/chat/session-folder.ts'
 import { ChatScreen, type ScreenOutput } from './chat-screen.ts'
 import { type KeyInput, type KeyName, LineEditor } from './line-editor.ts'
 import type { Look } from './look.ts'
