@@ -13,6 +13,7 @@ import {
 import { Delegated, DelegationLimits, SubagentSession } from 'entia/components'
 import type { SharedStore } from 'entia/stores'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Board } from '../../../src/engine/fleet/board.ts'
 import { letterLine } from '../../../src/protocol/letter.ts'
 import { FleetWorlds } from '../../../src/runtime/worlds/fleet-worlds.ts'
 import { tool } from '../turns/tools.ts'
@@ -183,7 +184,16 @@ describe('a session that runs on another worker', () => {
     const isEnd = (event: { readonly type: string }): boolean => event.type === 'turn-ended' && depthOf(event) === 1
     const first = next(isEnd)
     worker('root', { has, maxSessions: 0 })
-    worker('one', { has, maxWorlds: 0, through: (line) => ({ ...line, finished: () => new Promise(() => undefined) }) })
+    // It dies: it takes nothing more, and never says that the session is finished.
+    const dead = Promise.withResolvers<void>()
+    onTestFinished(() => dead.resolve())
+    let isDead = false
+    const through = (line: Board): Board => ({
+      ...line,
+      next: async (asking) => (isDead ? [] : line.next(asking)),
+      finished: () => ((isDead = true), dead.promise),
+    })
+    worker('one', { has, maxWorlds: 0, through })
     await desk.message('Have it written.')
     const seen = await first
     const second = next(isEnd)
