@@ -185,7 +185,7 @@ describe('the money', () => {
     const world = new World({ name: 'local', seed: 3, systems: standardSystems() })
     world.spawn(...agent({ model: 'script/x', messages: 'Hello.' }), components.Ceilings({ maxSessionCostUsd: 2 }))
     const runner = new Runner(world, {
-      models: { script: scripted(() => 'Hello.') },
+      models: { script: scripted(() => 'Hello.', { usage: { input: 10, output: 5 } }) },
       store: memoryStore(),
       record: true,
     })
