@@ -19,7 +19,7 @@ import type { EventTime } from '../loop/events.ts'
 import { Listeners } from '../loop/listeners.ts'
 import { Runner } from '../loop/runner.ts'
 import { emitAgain } from '../loop/taking-up.ts'
-import type { Restored } from '../loop/stored-ticks.ts'
+import type { Found, Restored } from '../loop/stored-ticks.ts'
 import type { HeldWorld } from '../loop/stored-world.ts'
 import { ChildRun, type Grant, type LetterToSession } from '../children/child-run.ts'
 import type { BoardSlot } from './board-slot.ts'
@@ -178,7 +178,7 @@ class Tenure {
   }
 
   /** Emits the events of its newest tick, where no Runner does. */
-  emitAgain({ lastEvents, world }: Restored): void {
+  emitAgain({ lastEvents, world }: Found): void {
     const { listeners } = this.#parts
     const { path, sessionId } = this.#order
     const time = (): EventTime => ({ nowMs: world.nowMs, dateMs: world.dateMs })

@@ -176,6 +176,7 @@ describe('a session that runs on another worker', () => {
     const models = {
       office: scripted(({ messages }) => {
         if (textOf(messages.at(0)) === 'Write.') return 'Written.'
+        if (messages.at(-1)?.role === 'tool') return 'Done.'
         return { toolCalls: [{ name: 'subagent', arguments: { category: 'clerk', prompt: 'Write.' } }] }
       }),
     }
