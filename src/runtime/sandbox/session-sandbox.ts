@@ -6,7 +6,7 @@ import { policyDefaults } from '../../rules/policy/call.ts'
 import { credentialFolders } from '../../rules/policy/credential-paths.ts'
 import { absolute } from '../../rules/policy/paths.ts'
 import { contains, leadsTo } from '../../tools/files/leads-to.ts'
-import { type Folders, inHome } from '../config/folders.ts'
+import { type Folders, inHome, ownPaths } from '../config/folders.ts'
 import { markVariable } from '../tools/process-marks.ts'
 import type { PathLimits } from './confined-paths.ts'
 import { type ConfinedProgram, NotConfined, type Program, type Reach, type Sandbox } from './port.ts'
@@ -206,9 +206,7 @@ async function limitsOf(cwd: string, { config, folders: own, home }: SandboxOpti
   const allowed = allowedPaths === undefined ? [cwd] : await all(allowedPaths)
   const isWhole = allowed.some((path) => contains(path, cwd))
   const folders = isWhole ? [cwd] : allowed.filter((path) => contains(cwd, path))
-  const credentials = await all(
-    credentialFolders(home, { configFolder: own.config }).filter((path) => !path.includes('*')),
-  )
+  const credentials = await all(credentialFolders(home, { configFolder: own.config, ownPaths: ownPaths(own) }).filter((path) => !path.includes('*')))
   const ownFolders = await all([own.config, own.data, own.cache, own.state])
   const others = await all([own.state, ...deniedPaths, ...personalPaths])
   return {
