@@ -4,7 +4,7 @@ import { plainText } from '../../tools/files/clean-text.ts'
 const styleCodes = /(\u001b\[[\d;]*m)/
 
 /**
- * Cleans all that is written to a terminal from now on, whoever wrote the text: models, tools, files, servers, libraries. A
+ * Cleans all that is written to a terminal from now on, by any author: models, tools, files, servers, libraries. A
  * file or pipe gets it as it is.
  *
  * @param keepsStyles whether the program itself writes colours: then codes for them pass
