@@ -82,8 +82,15 @@ export type SubagentSessionData = DataOf<() => typeof SubagentSession.schema>
 /** On a queued or running session, to find an agent's active ones quickly. */
 export const ActiveFor = defineComponent('ActiveFor', () => z.strictObject({ agent: entity() }), { ref: 'agent' })
 
-/** On a queued session whose grant others have reserved: it gives its slot back, and is admitted once there may be enough. */
-export const GrantAwaited = defineComponent('GrantAwaited', () => z.strictObject({ agent: entity() }), { ref: 'agent' })
+/**
+ * On a queued session whose grant others have reserved: it gives its slot back, and is admitted once there may be enough.
+ * `sinceTick`: the tick of its refused admission.
+ */
+export const GrantAwaited = defineComponent(
+  'GrantAwaited',
+  () => z.strictObject({ agent: entity(), sinceTick: z.int().min(0) }),
+  { ref: 'agent' },
+)
 
 /** On a session: spending already in its agent's ledger, but not in its record. */
 export const ReportedUsage = defineComponent(

@@ -28,6 +28,8 @@ function release(world: World, agent: Entity): void {
     const grant = grantFor(world, session, agent, left)
     // Those behind it wait too, or many small ones would keep a large one waiting.
     if (typeof grant === 'string' && isReserved(world, session, agent)) return
+    // The Runner sees that an admission was refused by what is committed: one that was never seen would wait for ever.
+    if (world.read(session, GrantAwaited).sinceTick === world.tick) return world.requestTick()
     world.remove(session, GrantAwaited)
     if (typeof grant !== 'string') left = withoutGrant(left, grant)
   }
@@ -51,5 +53,5 @@ export function isReserved(world: World, session: Entity, parent: Entity): boole
 export function awaitGrant(world: World, session: Entity, parent: Entity): void {
   world.remove(session, Running)
   world.add(session, Pending)
-  world.set(session, GrantAwaited, { agent: parent })
+  world.set(session, GrantAwaited, { agent: parent, sinceTick: world.tick })
 }

@@ -204,8 +204,8 @@ export class Pump implements JobOwner {
       }
       if (job.isCalledOff || this.#world.has(effect, Running)) return
       this.#owner.post({ attempt, effect, kind: 'admitted' })
+      // Its world may have refused it, and let it go since.
       await job.admitted()
-      if (!job.isHeld) return
     }
   }
 

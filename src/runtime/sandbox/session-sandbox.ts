@@ -206,7 +206,11 @@ async function limitsOf(cwd: string, { config, folders: own, home }: SandboxOpti
   const allowed = allowedPaths === undefined ? [cwd] : await all(allowedPaths)
   const isWhole = allowed.some((path) => contains(path, cwd))
   const folders = isWhole ? [cwd] : allowed.filter((path) => contains(cwd, path))
-  const credentials = await all(credentialFolders(home, { configFolder: own.config, ownPaths: ownPaths(own) }).filter((path) => !path.includes('*')))
+  const credentials = await all(
+    credentialFolders(home, { configFolder: own.config, ownPaths: ownPaths(own) }).filter(
+      (path) => !path.includes('*'),
+    ),
+  )
   const ownFolders = await all([own.config, own.data, own.cache, own.state])
   const others = await all([own.state, ...deniedPaths, ...personalPaths])
   return {
