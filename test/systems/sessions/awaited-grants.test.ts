@@ -48,7 +48,7 @@ const waiting = (world: World, sessions: readonly Entity[]) =>
 describe('a session whose budget others have reserved', () => {
   it('waits, in line again, and asks once it has come back', () => {
     const { world, agent, queued } = lead(1)
-    const [session = -1 as Entity] = queued
+    const [session = -1] = queued
     tickAt(world, 0, admitted(world, session))
     expect(waiting(world, queued)).toEqual([true])
     expect(world.read(session, SubagentSession).status).toBe('queued')
