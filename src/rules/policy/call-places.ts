@@ -9,9 +9,9 @@ import {
   isCredentialPath,
   isCredentialWord,
 } from './credential-paths.ts'
-import { isPattern, wild } from './glob.ts'
+import { isPattern } from './glob.ts'
 import { namedPaths } from './named-paths.ts'
-import { absolute, isAbove, liesIn, segmentsOf } from './paths.ts'
+import { absolute, goesOnAs, isAbove, isAnchored, liesIn, segmentsOf } from './paths.ts'
 import { type ReachBase, reachOf } from './reach.ts'
 import { goesThroughFolder } from './recursion.ts'
 
@@ -178,8 +178,9 @@ export class PlacesOfCall {
   /** Does one of these paths lie in a folder of a list, or go through a folder above it? */
   #touches({ lies }: Folder, touched: readonly TouchedPath[]): boolean {
     const through = [...this.#words.filter(({ meansAllBelow }) => meansAllBelow === true), ...this.#goneThrough()]
+    const isOne = (path: Segments): boolean => lies.some((folder) => liesIn(path, folder) || goesOnAs(path, folder))
     return (
-      touched.some(({ leadsTo }) => leadsTo.some((path) => lies.some((folder) => liesIn(path, folder)))) ||
+      touched.some(({ leadsTo }) => leadsTo.some(isOne)) ||
       through.some(({ leadsTo }) => leadsTo.some((path) => lies.some((folder) => isAbove(path, folder))))
     )
   }
@@ -290,7 +291,7 @@ function isSurelyIn(path: Segments, folders: readonly Folder[]): boolean {
 
 /** Is it no device, and does it not begin with a part that is not known? */
 function isFile(path: Segments): boolean {
-  return path[0]?.startsWith(wild.unknown) !== true && !devices.test(path.join('/'))
+  return isAnchored(path) && !devices.test(path.join('/'))
 }
 
 /** What looks like a path out of the working folder in the text of a program. */

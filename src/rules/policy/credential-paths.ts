@@ -1,6 +1,6 @@
 import { canMatch, isPattern, plainText, wild, wildCharacters } from './glob.ts'
 import type { PathStyle } from '../../protocol/policy.ts'
-import { segmentsOf } from './paths.ts'
+import { isAnchored, segmentsOf } from './paths.ts'
 import { oncePerValue } from '../once-per.ts'
 
 /**
@@ -226,9 +226,12 @@ export function isCredentialPath(path: readonly string[], folders: readonly (rea
 /** Names below a home folder that hold secrets. */
 const namesBelowHome = credentialPaths.filter((path) => path.startsWith('~/')).map((path) => path.split('/').slice(1))
 
-/** Has a path, behind a part that is not known, names as a home folder has them? */
+/** Has a path, behind a part that is not known, names as a home folder has them? Wildcards alone say nothing. */
 function isLikeAtHome(path: readonly string[]): boolean {
-  return namesBelowHome.some((names) => path.some((_, from) => names.every((name, at) => mayBe(path[from + at], name))))
+  const isLike = (names: readonly string[], from: number): boolean =>
+    names.every((name, at) => mayBe(path[from + at], name)) &&
+    path.slice(from, from + names.length).some((name) => plainText(name) !== '')
+  return namesBelowHome.some((names) => path.some((_, from) => isLike(names, from)))
 }
 
 function mayBe(given: string | undefined, name: string): boolean {
@@ -240,8 +243,7 @@ function mayBe(given: string | undefined, name: string): boolean {
 
 /** Is a path, or can a pattern be, a folder above one of the listed paths? `.env` files do not count. */
 export function isAboveCredentials(path: readonly string[], folders: readonly (readonly string[])[]): boolean {
-  const isAnchored = path[0]?.startsWith(wild.unknown) !== true
-  return isAnchored && folders.some((folder) => path.length < folder.length && meets(path, folder))
+  return isAnchored(path) && folders.some((folder) => path.length < folder.length && meets(path, folder))
 }
 
 /** Do the names that both have agree? */

@@ -1,6 +1,6 @@
 import type { PathStyle } from '../../protocol/policy.ts'
 import { oncePerValue } from '../once-per.ts'
-import { canMatch, isPattern } from './glob.ts'
+import { canMatch, isPattern, plainText, wild } from './glob.ts'
 
 /** Where a call stands. */
 export interface Base {
@@ -38,16 +38,29 @@ function readSegments(path: string, pathStyle: PathStyle): readonly string[] {
   const names: string[] = []
   const slashed = pathStyle === 'win32' ? path.replaceAll('\\', '/') : path
   for (const name of slashed.split('/')) {
-    if (name === '..') names.pop()
+    if (name === '..') leave(names)
     else if (name !== '' && name !== '.') names.push(pathStyle === 'posix' ? name : folded(name, pathStyle))
   }
   return names
+}
+
+/** Above a folder that is not known lies one that is not known either. */
+function leave(names: string[]): void {
+  if (names.pop()?.includes(wild.unknown) === true) names.push(wild.unknown)
 }
 
 function folded(name: string, pathStyle: PathStyle): string {
   const folding = name.normalize('NFC').toUpperCase().toLowerCase()
   // Windows opens `.env. ` and `.env::$DATA` as `.env`; the colon of a drive stays.
   return pathStyle === 'win32' ? folding.replace(/(?<=..):.*$/, '').replace(/(?<=[^. ])[. ]+$/, '') : folding
+}
+
+/**
+ * Does a path begin with names of which something is known? One that does not, such as that of `"$X"/tmp`, may lie anywhere. So it
+ * names no folder, neither a listed one nor one above that: only the names behind its beginning say something (`goesOnAs`).
+ */
+export function isAnchored([top]: readonly string[]): boolean {
+  return top?.startsWith(wild.unknown) !== true
 }
 
 /** Is a path above a folder, or can a pattern be? */
@@ -59,9 +72,22 @@ export function isAbove(path: readonly string[], folder: readonly string[]): boo
 export function liesIn(path: readonly string[], folder: readonly string[]): boolean {
   return (
     folder.length <= path.length &&
+    isAnchored(path) &&
     folder.every((name, at) => {
       const given = path[at] as string
       return name === given || (isPattern(given) && canMatch(given, name))
     })
   )
+}
+
+/** Has a path that may begin anywhere the folder's own name behind that: `"$X"/secret/plan.txt`? */
+export function goesOnAs(path: readonly string[], folder: readonly string[]): boolean {
+  const name = folder.at(-1)
+  if (isAnchored(path) || name === undefined) return false
+  return path.some((given) => given === name || (isTelling(given) && canMatch(given, name)))
+}
+
+/** Is a pattern more than any name? */
+function isTelling(name: string): boolean {
+  return isPattern(name) && plainText(name).replace(/\W/g, '').length > 1
 }

@@ -3,6 +3,7 @@ import { lstat, readdir, readlink, stat } from 'node:fs/promises'
 import { dirname, normalize } from 'node:path'
 import type { PathStyle } from '../../protocol/policy.ts'
 import { canMatch, isPattern } from '../../rules/policy/glob.ts'
+import { isAnchored } from '../../rules/policy/paths.ts'
 import { closedBy, ClosedPlaces } from '../../rules/policy/closed-places.ts'
 import { type Found, leadsTo, type Look, placesOf } from '../../tools/files/leads-to.ts'
 import type { ToolContext } from '../../tools/port.ts'
@@ -48,10 +49,11 @@ export class RealPaths {
 
   /**
    * Where a path leads, when that differs from how it reads: links are followed. With `..` behind a link there are two answers, as
-   * the system and as programs take it; both are given. A pattern leads to where the links lead that it matches, too.
+   * the system and as programs take it; both are given. A pattern leads to where the links lead that it matches, too. A path that
+   * begins with what is not known leads to nothing that can be looked up.
    */
   async leadsTo(path: string): Promise<readonly string[]> {
-    if (path.includes('\0') || path.length > maxPathChars) return []
+    if (path.includes('\0') || path.length > maxPathChars || !isAnchored(path.split('/').slice(1))) return []
     const read = normalize(path)
     const isListed = this.#listed.has(path)
     const found = new Set(await this.#follow(read, isListed))

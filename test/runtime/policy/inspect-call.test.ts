@@ -238,6 +238,30 @@ describe('a shell body', () => {
     expect((await shell('cd ~ && rg x')).reason).toMatch(/^credential path/)
   })
 
+  it('that begins a path with what is not known names a folder by its own name alone', async () => {
+    const allowed: PolicyConfig = { permissions: { bash: 'allow' } }
+    const config: PolicyConfig = { ...allowed, deniedPaths: ['~/projects/app/secret'] }
+    for (const body of [
+      'cat "$X"/secret/a',
+      'cd "$X" && cat secret/a',
+      'cd "$X/.." && cat app/secr*/a',
+      'cat ${X}secret/a',
+    ])
+      expect((await shell(body, config)).reason, body).toBe('denied path: ~/projects/app/secret')
+    for (const body of ['cat "$X"/Documents/a', 'cd "$(x)"; ls Docu*'])
+      expect((await shell(body)).reason, body).toBe('default: personal/exec/console')
+    for (const body of [
+      'cd "$X" && make .',
+      'cd "$X/.." && make .',
+      'ls "$X"/*/*/*/*',
+      'cp a "$X/$Y.$Z"',
+      'cd "$X" && rg a',
+    ])
+      expect((await shell(body, allowed)).reason, body).toBe('default: code/exec/console')
+    for (const body of ['cd "$X"/.. && cat .s?h/config', 'cat "$X/../.ssh/a"', 'cat ~/"$X"/../.s?h/config'])
+      expect((await shell(body, config)).reason, body).toMatch(/^credential path: /)
+  })
+
   it('that is a NUL character alone is allowed', async () => {
     expect((await shell('\0')).approval).toBe('allow')
   })
