@@ -1,5 +1,6 @@
 import cliTruncate from 'cli-truncate'
 import stringWidth from 'string-width'
+import { cleanName } from '../../tools/files/clean-text.ts'
 import { shortNumberText } from '../terminal/amounts.ts'
 
 /** What a person wants to see at any time. What is not known is absent. */
@@ -57,7 +58,7 @@ function partsOf(facts: StatusFacts): Part[] {
   const { branch, costUsd, folder, fullness, hasUnpriced, inputTokens, isPlanning, model, outputTokens } = facts
   const place = shortened(folder) + (branch === undefined ? '' : ` (${shortened(branch)})`)
   return [
-    { text: cliTruncate(model, maxNameColumns, { position: 'middle' }), rank: 9 },
+    { text: shortened(model), rank: 9 },
     ...(isPlanning ? [{ text: 'plan mode', rank: 8 }] : []),
     { text: place, rank: 4 },
     ...(inputTokens === undefined ? [] : [{ text: `${shortNumberText(inputTokens)} in`, rank: 1 }]),
@@ -77,5 +78,5 @@ function background({ shells, subagents }: StatusFacts): Part[] {
 }
 
 function shortened(name: string): string {
-  return cliTruncate(name, maxNameColumns, { position: 'middle' })
+  return cliTruncate(cleanName(name), maxNameColumns, { position: 'middle' })
 }

@@ -20,5 +20,10 @@ export function serverRoots(
 function isFolder(arg: string, cwd: string): boolean {
   const path = arg.replace(/^--?[\w-]+=/, '')
   if (!/[\\/]/.test(path) && path !== '.' && path !== '..') return false
-  return statSync(resolve(cwd, path), { throwIfNoEntry: false })?.isDirectory() === true
+  try {
+    return statSync(resolve(cwd, path)).isDirectory()
+  } catch {
+    // A program in an argument is no path of any file.
+    return false
+  }
 }

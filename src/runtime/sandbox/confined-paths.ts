@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import { lstatSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { lstatSync, mkdirSync, rmdirSync } from 'node:fs'
+import { dirname, join, parse, sep } from 'node:path'
 import { promisify } from 'node:util'
 
 /** What a program in the sandbox may touch. All paths are absolute. */
@@ -42,6 +42,52 @@ function words(...lines: readonly string[]): readonly string[] {
 }
 
 /**
+ * Empty folders, which git and editors do not see, where a guarded path is not there: nothing can be mounted over what is not there.
+ * They are made for all sandboxes of a process, since what one of them saw as missing must not be there for the next.
+ */
+export class StandIns {
+  readonly #made = new Set<string>()
+
+  /** Is a path there, and none of these? */
+  isThere(path: string): boolean {
+    return isThere(path) && !this.#made.has(path)
+  }
+
+  /** What of a path is to be mounted over, so that no program in a sandbox can write or make it. */
+  guardAt(path: string): string {
+    if (!isLinux) return path
+    const { root } = parse(path)
+    let place = root
+    for (const name of path.slice(root.length).split(sep)) {
+      place = join(place, name)
+      if (this.#made.has(place)) return place
+      if (isThere(place)) continue
+      try {
+        mkdirSync(place)
+        this.#made.add(place)
+        return place
+      } catch {
+        // Where the user cannot make it, bubblewrap says what is in the way.
+        return join(path, 'guarded')
+      }
+    }
+    return path
+  }
+
+  /** Removes them, once no sandbox runs. What others have put into one keeps it. */
+  remove(): void {
+    for (const place of [...this.#made].toReversed()) {
+      try {
+        rmdirSync(place)
+      } catch {
+        // It is in use, or gone.
+      }
+    }
+    this.#made.clear()
+  }
+}
+
+/**
  * What stands in the way of the limits now.
  *
  * @throws where a folder holds too much to be looked at
@@ -49,20 +95,22 @@ function words(...lines: readonly string[]): readonly string[] {
 export async function pathLists(
   { folders, writable, guarded, hidden }: PathLimits,
   ripgrep: string,
+  standIns: StandIns,
 ): Promise<PathLists> {
   const found = (await Promise.all(folders.map((folder) => search(folder, ripgrep)))).flat()
   const repositories = found.filter((path) => path.endsWith('/config')).map((path) => dirname(path))
   const secrets = found.filter((path) => !path.endsWith('/config'))
+  const closed = [
+    ...folders.flatMap((folder) => guardedNames.map((name) => join(folder, name))),
+    ...folders.flatMap((folder) => guardsOfGit(join(folder, '.git'))),
+    ...repositories.flatMap(guardsOfRepository),
+    ...guarded,
+  ]
   return {
     allowWrite: [...folders, ...writable],
-    denyWrite: [
-      ...folders.flatMap((folder) => guardedNames.map((name) => guardAt(join(folder, name)))),
-      ...folders.flatMap((folder) => guardsOfGit(join(folder, '.git'))),
-      ...repositories.flatMap(guardsOfRepository),
-      ...guarded.map(guardAt),
-    ],
+    denyWrite: [...new Set(closed.map((path) => standIns.guardAt(path)))],
     // Where something is not there, there is nothing to hide.
-    denyRead: [...hidden.filter((path) => !isLinux || isThere(path)), ...secrets.map(asPattern)],
+    denyRead: [...hidden.filter((path) => !isLinux || standIns.isThere(path)), ...secrets.map(asPattern)],
     allowRead: [...folders, ...writable],
   }
 }
@@ -70,11 +118,6 @@ export async function pathLists(
 /** A path in which nothing stands for other characters. */
 function asPattern(path: string): string {
   return path.replace(/[*?[]/g, '[$&]')
-}
-
-/** Nothing can be mounted over what is not there, so a folder is, which git and editors do not see: an empty one. */
-function guardAt(path: string): string {
-  return !isLinux || isThere(path) ? path : join(path, 'guarded')
 }
 
 function guardsOfGit(path: string): readonly string[] {
@@ -86,7 +129,7 @@ function guardsOfGit(path: string): readonly string[] {
 
 function guardsOfRepository(folder: string): readonly string[] {
   const names = ['hooks', 'config', ...['config.worktree', 'commondir'].filter((name) => isThere(join(folder, name)))]
-  return names.map((name) => guardAt(join(folder, name)))
+  return names.map((name) => join(folder, name))
 }
 
 function isThere(path: string): boolean {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { getDefaultWritePaths, SandboxManager, type SandboxRuntimeConfig } from '@anthropic-ai/sandbox-runtime'
-import { type PathLimits, pathLists } from './confined-paths.ts'
+import { type PathLimits, type PathLists, pathLists, StandIns } from './confined-paths.ts'
 import type { SandboxParts } from './sandbox-parts.ts'
 
 /**
@@ -33,6 +33,9 @@ export type HostAnswer =
 
 const { allowedDomains, bwrap, ripgrep, socat } = JSON.parse(process.argv[2] ?? '{}') as HostSettings
 const home = mkdtempSync(join(realpathSync(tmpdir()), 'entia-sandbox-'))
+const standIns = new StandIns()
+/** Programs for which a sandbox was made, and that have not ended. */
+let running = 0
 
 // Signals of the terminal are for the program: this process ends with it.
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => {})
@@ -42,6 +45,16 @@ process.once('disconnect', () => void end())
 process.chdir(home)
 
 const shell = '/bin/sh'
+
+/**
+ * On Linux the package starts the ends of its proxies beside the command, which may ask before they listen (ports 3128 and 1080, as
+ * the system lists them). Waits at most two seconds.
+ */
+const proxiesListen = ['0C38', '0438']
+  .map((port) => `grep -qs ":${port} 0*:0000 0A" /proc/net/tcp /proc/net/tcp6`)
+  .join(' && ')
+const untilProxiesListen = `for _ in $(seq 200); do ${proxiesListen} && break; sleep 0.01; done`
+
 const config: SandboxRuntimeConfig = {
   network: { allowedDomains: [...allowedDomains], deniedDomains: [], strictAllowlist: true },
   filesystem: { denyRead: [], allowWrite: [], denyWrite: [] },
@@ -64,7 +77,7 @@ async function begun(): Promise<{ readonly problem?: string }> {
     try {
       await promisify(execFile)(shell, ['-c', `exec ${command}`], { timeout: 10_000 })
     } finally {
-      SandboxManager.cleanupAfterCommand()
+      hasEnded()
     }
     return {}
   } catch (error) {
@@ -74,13 +87,32 @@ async function begun(): Promise<{ readonly problem?: string }> {
 }
 
 async function wrapped(run: string, command: string, limits: PathLimits): Promise<string> {
-  const { allowRead, allowWrite, denyRead, denyWrite } = await pathLists(limits, ripgrep)
+  running++
+  try {
+    return await line(run, command, await pathLists(limits, ripgrep, standIns))
+  } catch (error) {
+    leave()
+    throw error
+  }
+}
+
+function hasEnded(): void {
+  SandboxManager.cleanupAfterCommand()
+  leave()
+}
+
+function leave(): void {
+  if (--running === 0) standIns.remove()
+}
+
+async function line(run: string, command: string, lists: PathLists): Promise<string> {
+  const { allowRead, allowWrite, denyRead, denyWrite } = lists
   // Places that the package leaves writable for others.
   const usual = getDefaultWritePaths().filter((path) => {
     return !path.startsWith('/dev/') && existsSync(path) && !allowWrite.some((one) => `${one}/`.startsWith(`${path}/`))
   })
   return SandboxManager.wrapWithSandbox(
-    command,
+    process.platform === 'linux' && allowedDomains.length > 0 ? `${untilProxiesListen}; ${command}` : command,
     shell,
     {
       network: { allowedDomains: [...allowedDomains], deniedDomains: [] },
@@ -119,7 +151,7 @@ async function valueFor(request: HostRequest): Promise<string> {
       return [...new Set(lines.map(({ line }) => /network-outbound (\S+)/.exec(line)?.[1] ?? ''))].join(' ').trim()
     }
     case 'ended':
-      SandboxManager.cleanupAfterCommand()
+      hasEnded()
       return ''
   }
 }
@@ -131,6 +163,7 @@ function send(message: HostAnswer): void {
 
 async function end(): Promise<void> {
   await SandboxManager.reset().catch(() => undefined)
+  standIns.remove()
   process.chdir('/')
   try {
     // What ran in a sandbox may end a moment after the program.

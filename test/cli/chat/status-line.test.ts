@@ -35,6 +35,13 @@ describe('the status line', () => {
     )
   })
 
+  it('shows names of others as text: nothing in them acts on the terminal or takes another row', () => {
+    const hostile = 'a\u001b[2J\u009b6n\u202E\nb'
+    expect(statusLine({ ...facts, model: hostile, folder: hostile, branch: hostile }, 120)).toMatch(
+      /^a\?b · a\?b \(a\?b\) · /,
+    )
+  })
+
   it('gives way on a narrow terminal, what matters least first', () => {
     expect(statusLine(facts, 80)).toBe(
       'claude-sonnet-5-5 · app (main) · $0.05 · 8% of the window · 2 shells, 1 subagent',

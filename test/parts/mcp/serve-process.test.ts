@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { readFile, watch, writeFile } from 'node:fs/promises'
+import { watch, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
@@ -16,7 +16,7 @@ import {
   posted,
   initialize,
 } from '../../behaviour/mcp-server/served.ts'
-
+import { processesWith } from '../../tools/running-processes.ts'
 import { addFiles } from '../../tools/temp-folder.ts'
 
 const root = join(import.meta.dirname, '../../..')
@@ -155,14 +155,16 @@ describe('entia serve', () => {
         ENTIA_MCP_TOKEN: token,
       })
       const client = await clientOf(await urlOf(server), '2026-07-28')
-      const command = 'echo $$ > pid; while :; do sleep 0.1; touch alive; done'
+      // Seen from outside, a process in the sandbox has another id.
+      const sleep = `sleep ${400_000 + Math.trunc(performance.now())}`
+      const command = `${sleep} & while :; do sleep 0.1; touch alive; done`
       client.callTool({ name: 'bash', arguments: { command } }).catch(() => undefined)
       // The shell says that it is at work.
       await appears(at.cwd, 'alive')
+      expect(processesWith(sleep)).toHaveLength(1)
       server.child.kill(signal)
       expect(await server.ended).toEqual([0, null])
-      const pid = Number(await readFile(join(at.cwd, 'pid'), 'utf8'))
-      expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+      expect(processesWith(sleep)).toEqual([])
       expect(server.printed.stdout).toBe('')
     },
   )

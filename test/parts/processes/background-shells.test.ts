@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { BackgroundShells } from 'entia/runtime'
 import { processesWith } from '../../tools/running-processes.ts'
 import { tempFolder } from '../../tools/temp-folder.ts'
@@ -32,7 +32,7 @@ describe('a shell in the background', () => {
     expect(text).toBe(`ready\n[running in the background as ${id}]`)
     expect(await call('shell_output', { id, waitMs: 10_000 })).toBe(`later\n[running in the background as ${id}]`)
     expect(await call('shell_output', { id })).toBe(`[running in the background as ${id}]`)
-    expect(processesWith(sleep)).not.toEqual([])
+    await vi.waitUntil(() => processesWith(sleep).length === 2, { timeout: 20_000 })
     expect(await call('shell_stop', { id })).toBe(`[${id}: stopped]`)
     expect(processesWith(sleep)).toEqual([])
     expect(await call('shell_stop', { id })).toBe(`[${id}: stopped]`)

@@ -120,7 +120,12 @@ describe('a server over stdio', () => {
 
   it.each<[string, string[], readonly string[] | undefined, string[]]>([
     ['that it is given', [], ['sub', '/other'], ['file:///tmp/sub', 'file:///other']],
-    ['of the chat, where no argument is a folder', ['a b', 'nothing/here', 'proc'], undefined, ['file:///tmp']],
+    [
+      'of the chat, where no argument is a folder',
+      ['a b', 'nothing/here', 'proc', `of/${'x'.repeat(5_000)}`],
+      undefined,
+      ['file:///tmp'],
+    ],
     ['that it is given, though an argument is a folder', ['/proc'], ['.'], ['file:///tmp']],
   ])('is told of the folder %s', async (_, words, roots, uris) => {
     const told = await called(mcpTools(await connected({ cwd: '/tmp', roots }, ...words)), 'misfit__roots')
