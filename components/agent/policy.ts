@@ -59,10 +59,6 @@ export const Judgement = defineComponent('Judgement', () =>
     onlyAPerson: z.boolean(),
     /** Where its path arguments led on the disk, by their absolute paths; absent: it has none. */
     places: z.record(z.string(), z.array(z.string()).readonly()).optional(),
-    /** Where what it touches lies. */
-    reach: z.array(z.enum(reaches)).readonly().optional(),
-    /** Where all lies that the words of its command name. */
-    commandReach: z.array(z.enum(reaches)).readonly().optional(),
     requestedAtMs: z.number(),
     urls: z.array(z.string()).readonly(),
   }),

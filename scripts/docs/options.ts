@@ -91,6 +91,9 @@ function meaningRows(schema: Schema, path: readonly string[], above: string): re
   const setting = settingKind(schema)
   const meaning = z.globalRegistry.get(schema)?.title ?? above
   if (setting.kind === 'value') return [[`\`${path.join('.')}\``, setting.expected, meaning]]
+  if (setting.kind === 'list') return meaningRows(setting.items, [...path, '[]'], meaning)
+  if (setting.kind === 'either')
+    return [...meaningRows(setting.value, path, meaning), ...meaningRows(setting.section, path, '')]
   if (setting.kind === 'table') return meaningRows(setting.values, [...path, '*'], meaning)
   return Object.entries(setting.settings).flatMap(([name, inner]) => meaningRows(inner, [...path, snakeCase(name)], ''))
 }
@@ -115,6 +118,9 @@ function settingRows(schema: Schema, path: readonly string[], filled: unknown): 
     const value = filled === undefined ? '' : `\`${JSON.stringify(filled)}\``
     return [[`\`${path.join('.')}\``, setting.expected, value]]
   }
+  if (setting.kind === 'list') return settingRows(setting.items, [...path, '[]'], undefined)
+  if (setting.kind === 'either')
+    return [...settingRows(setting.value, path, undefined), ...settingRows(setting.section, path, undefined)]
   if (setting.kind === 'table') return settingRows(setting.values, [...path, '*'], undefined)
   return Object.entries(setting.settings).flatMap(([name, inner]) => {
     return settingRows(inner, [...path, snakeCase(name)], isPlain(filled) ? filled[name] : undefined)

@@ -10,7 +10,7 @@ import type {
 } from './context.ts'
 import type { Failure, Stop } from './failure.ts'
 import type { FileBlock, TextBlock } from './message.ts'
-import type { DataClass, Decision, Operation } from './policy.ts'
+import type { DataClass, Decision, Operation, Reach } from './policy.ts'
 import type { SessionKind, SessionStatus, SubtaskResult } from './delegation.ts'
 import type { TokenUsage } from './usage.ts'
 
@@ -85,6 +85,10 @@ export interface StandardEvents {
     readonly mayRemember?: boolean | undefined
     /** The command that `remember: 'command'` covers, with plain operands behind it. */
     readonly commandStart?: string | undefined
+    /** Where what it touches lies. */
+    readonly reach?: readonly Reach[] | undefined
+    /** Where all lies that the words of its command name. */
+    readonly commandReach?: readonly Reach[] | undefined
     /** Where path arguments lead that are links: absolute, by the paths as given. */
     readonly leadsTo?: Readonly<Record<string, string>> | undefined
   }

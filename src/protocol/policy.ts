@@ -24,8 +24,51 @@ export type DataClass = (typeof dataClasses)[number]
 export const pathStyles = ['posix', 'darwin', 'win32'] as const
 export type PathStyle = (typeof pathStyles)[number]
 
+/**
+ * Where what a call touches lies: in the working folder, in other folders of code, among temporary files, elsewhere. An answer that
+ * is remembered counts for calls that reach no further than the call that it was given for.
+ */
+export const reaches = ['project', 'code', 'temporary', 'other'] as const
+export type Reach = (typeof reaches)[number]
+
 const paths = () => z.array(z.string()).readonly().optional()
 const approval = () => z.enum(approvals)
+
+/** Calls of a tool that a configuration lets run without a question: as many as an answer that is remembered would. */
+export const AllowedCalls = lazily(() =>
+  z.strictObject({
+    /** The words of a shell command, which plain operands may follow. Absent: any call of the tool. */
+    command: z.string().optional(),
+    /** Where they may reach. @default `['project']` */
+    places: z.array(z.enum(reaches)).readonly().optional(),
+    /** The working folder of the chat sessions that it counts for, absolute or with `~`. @default all */
+    folder: z.string().optional(),
+  }),
+)
+export type AllowedCalls = DataOf<typeof AllowedCalls>
+
+const ToolPermission = lazily(() =>
+  z.union([
+    approval(),
+    z.strictObject({
+      allow: z.array(AllowedCalls()).readonly(),
+      /** What all other calls get at least. @default as for a tool without an entry */
+      otherwise: z.literal('ask').optional(),
+    }),
+  ]),
+)
+/** What a configuration says of one tool. */
+export type ToolPermission = DataOf<typeof ToolPermission>
+
+/** What it says of all calls of the tool; `undefined`: nothing. */
+export function approvalOf(permission: ToolPermission): Approval | undefined {
+  return typeof permission === 'object' ? permission.otherwise : permission
+}
+
+/** Does it let calls of the tool run that would be asked about? */
+export function allowsSome(permission: ToolPermission | undefined): boolean {
+  return permission === 'allow' || typeof permission === 'object'
+}
 
 /** The keys of a config that a policy reads. */
 export const PolicyConfig = lazily(() =>
@@ -35,7 +78,7 @@ export const PolicyConfig = lazily(() =>
     /** What dangerous tools get at least. @default 'ask' */
     approvalMode: approval().optional(),
     /** By the names of tools. */
-    permissions: z.record(z.string(), approval()).readonly().optional(),
+    permissions: z.record(z.string(), ToolPermission()).readonly().optional(),
     allowedPaths: paths(),
     deniedPaths: paths(),
     /** @default `~/Documents` and `~/Downloads` */
@@ -70,13 +113,6 @@ export type PolicyMarks = DataOf<typeof PolicyMarks>
 /** What an approval may be remembered for: later calls of the tool, or those whose command begins alike. */
 export const remembering = ['session', 'command'] as const
 
-/**
- * Where what a call touches lies: in the working folder, in other folders of code, among temporary files, elsewhere. An answer that
- * is remembered counts for calls that reach no further than the call that it was given for.
- */
-export const reaches = ['project', 'code', 'temporary', 'other'] as const
-export type Reach = (typeof reaches)[number]
-
 /** What a person is shown of a call that a policy asks about. */
 export const JudgedFields = lazily(() => ({
   decision: Decision(),
@@ -88,6 +124,10 @@ export const JudgedFields = lazily(() => ({
   mayRemember: z.boolean(),
   /** The command that `remember: 'command'` covers, with plain operands behind it. Absent: it covers none. */
   commandStart: z.string().optional(),
+  /** Where what it touches lies. */
+  reach: z.array(z.enum(reaches)).readonly().optional(),
+  /** Where all lies that the words of its command name. */
+  commandReach: z.array(z.enum(reaches)).readonly().optional(),
   /** Where path arguments lead that are links, or lie behind one: absolute, by the paths as given. */
   leadsTo: z.record(z.string(), z.string()).optional(),
 }))
@@ -99,7 +139,16 @@ export type Judged = DataOf<typeof Judged>
 
 /** Those fields alone, without the optional ones that are absent. */
 export function judgedFieldsOf<Fields extends Judged>(judged: Fields): Pick<Fields, keyof Judged> {
-  const { commandStart, dataClass, decision, leadsTo, mayRemember, operation } = judged
-  const fields = { dataClass, decision, mayRemember, operation, paths: judged.paths }
-  return { ...fields, ...(commandStart !== undefined && { commandStart }), ...(leadsTo !== undefined && { leadsTo }) }
+  const { commandReach, commandStart, dataClass, decision, leadsTo, mayRemember, operation, reach } = judged
+  return {
+    dataClass,
+    decision,
+    mayRemember,
+    operation,
+    paths: judged.paths,
+    ...(commandStart !== undefined && { commandStart }),
+    ...(reach !== undefined && { reach }),
+    ...(commandReach !== undefined && { commandReach }),
+    ...(leadsTo !== undefined && { leadsTo }),
+  }
 }

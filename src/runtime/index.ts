@@ -10,7 +10,7 @@ export { PlanMode, Policy } from '../../components/agent/policy.ts'
 export { exitPlanModeDeclaration } from '../rules/policy/plan-mode.ts'
 export { policyEffects, type PolicyEffectsOptions } from './policy/policy-effects.ts'
 export { policy } from '../rules/policy/policy.ts'
-export type { Channel, DataClass, Decision, Operation, PolicyConfig } from '../protocol/policy.ts'
+export type { AllowedCalls, Channel, DataClass, Decision, Operation, PolicyConfig } from '../protocol/policy.ts'
 export type { CallFacts, PolicyCall } from '../rules/policy/call.ts'
 
 export type { ChatSession, TurnResult } from './chat/chat-session.ts'

@@ -6,7 +6,7 @@ import { Effect, Outcome, OwnedBy, Pending } from '../../components/effects/effe
 import { Permissions } from '../../components/agent/tool-registry.ts'
 import type { ToolDeclaration } from '../../src/protocol/tool-declaration.ts'
 import { judgedFieldsOf } from '../../src/protocol/policy.ts'
-import { covers } from '../../src/rules/policy/remembered.ts'
+import { covers, rememberedOf } from '../../src/rules/policy/remembered.ts'
 import type { Entity } from '../../src/world/component.ts'
 import { sha256 } from '../../src/world/sha256.ts'
 import type { World } from '../../src/world/world.ts'
@@ -163,12 +163,9 @@ function answerOf(world: World, approval: Entity): GivenAnswer {
 function noteRemembered(world: World, agent: Entity, call: Entity, remember: 'session' | 'command'): void {
   const judged = world.get(call, Judgement)
   if (judged?.mayRemember !== true || judged.onlyAPerson) return
-  const { commandReach = [], commandStart: command, reach = [] } = judged
-  if (remember === 'command' && command === undefined) return
-  const { name: tool } = world.read(call, ToolCall)
+  const noted = rememberedOf({ ...judged, tool: world.read(call, ToolCall).name }, remember)
+  if (noted === undefined) return
   const { remembered = [], ...state } = world.get(agent, PolicyState) ?? { calls: judged.number }
-  const noted =
-    remember === 'command' ? { tool, command, reach: [...new Set([...reach, ...commandReach])] } : { tool, reach }
   world.set(agent, PolicyState, { ...state, remembered: [...remembered, noted] })
 }
 

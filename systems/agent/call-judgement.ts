@@ -67,10 +67,14 @@ function judge(world: World, call: Entity, { declaration, outcome, worldTools }:
   const { config } = world.read(agent, Policy)
   const asked = policyCallOf(world, agent, call, inspected)
   const { marksSession, readsOther, ...assessed } = assess(asked, config)
-  const { onlyAPerson, ...shown } = assessed
+  const { isCovered, onlyAPerson, ...shown } = assessed
   raiseMarks(world, agent, { ...(marksSession && { sticky: true }), ...(readsOther && { hasReadOther: true }) })
   const decision =
-    inspected === undefined ? uninspected(outcome, assessed.decision) : withOwnApproval(assessed.decision, declaration)
+    inspected === undefined
+      ? uninspected(outcome, assessed.decision)
+      : isCovered
+        ? assessed.decision
+        : withOwnApproval(assessed.decision, declaration)
   world.patch(call, Judgement, { ...shown, decision, onlyAPerson, places: placesOf(asked) })
   if (decision.approval === 'deny') deny(world, call, decision.reason)
   else if (decision.approval === 'ask') world.add(call, AwaitingApproval)

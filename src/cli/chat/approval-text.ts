@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../index.ts'
+import type { AllowedCalls } from '../../protocol/policy.ts'
 import { exitPlanModeDeclaration } from '../../rules/policy/plan-mode.ts'
 import { linkedPlaces } from '../../runtime/policy/linked-places.ts'
 import { visibleText } from '../../tools/files/clean-text.ts'
@@ -18,6 +19,8 @@ export interface AskedCall {
   readonly mayRemember?: boolean | undefined
   /** The command that an answer may cover, with operands behind it. */
   readonly commandStart?: string | undefined
+  /** What the configuration may say so that such calls are not asked about. */
+  readonly rule?: AllowedCalls | undefined
   /** Where paths led that are links, when the call was judged. */
   readonly leadsTo?: Readonly<Record<string, string>> | undefined
   /** The subagent that calls. */
@@ -28,7 +31,7 @@ export interface ApprovalAnswer {
   readonly approved: boolean
   readonly reason?: string
   readonly remember?: 'session' | 'command'
-  /** For all chats to come: the user's configuration allows the tool. */
+  /** For later chats of the folder as well: the user's configuration gets a rule. */
   readonly isAlways?: true
   readonly stopTurn?: true
 }
@@ -61,27 +64,35 @@ export async function approvalText(
 }
 
 /** The answers that this call takes. */
-export function answersText({ mayRemember = false, commandStart }: AskedCall): string {
+export function answersText({ mayRemember = false, commandStart, rule }: AskedCall): string {
   const answers = [
     'y yes, once',
     'n no (words behind it go to the agent)',
-    ...(mayRemember ? ['a this tool, for this chat', 'always this tool, in all chats'] : []),
+    ...(mayRemember ? ['a this tool, for this chat'] : []),
     ...(commandStart === undefined ? [] : [`c commands that begin ${JSON.stringify(visibleText(commandStart))}`]),
+    ...(rule === undefined ? [] : [`always like ${isOfCommand(rule) ? 'c' : 'a'}, in all chats of this folder`]),
     's stop the turn',
   ]
   return `${answers.join(' · ')} · Enter: no`
 }
 
+function isOfCommand({ command }: AllowedCalls): boolean {
+  return command !== undefined
+}
+
 /** `undefined`: the text is none of the answers. */
 export function approvalAnswer(
   text: string,
-  { mayRemember = false, commandStart }: AskedCall,
+  { mayRemember = false, commandStart, rule }: AskedCall,
 ): ApprovalAnswer | 'show-all' | undefined {
   const typed = text.trim()
   if (typed === '') return { approved: false }
   if (/^y(es)?$/i.test(typed)) return { approved: true }
   if (/^a$/i.test(typed)) return mayRemember ? { approved: true, remember: 'session' } : undefined
-  if (/^always$/i.test(typed)) return mayRemember ? { approved: true, remember: 'session', isAlways: true } : undefined
+  if (/^always$/i.test(typed)) {
+    if (rule === undefined) return undefined
+    return { approved: true, remember: isOfCommand(rule) ? 'command' : 'session', isAlways: true }
+  }
   if (/^c$/i.test(typed)) return commandStart === undefined ? undefined : { approved: true, remember: 'command' }
   if (/^s$/i.test(typed)) return { approved: false, stopTurn: true }
   if (/^v$/i.test(typed)) return 'show-all'

@@ -47,9 +47,9 @@ export async function chatCommand(args: ChatArguments, place: ChatPlace): Promis
     isVerbose: args.verbose,
     hasStatus: environment['TERM'] !== 'dumb',
     history: history.read(),
-    allowAlways: async (tool) => {
+    allowAlways: async (tool, calls) => {
       const { allowAlways } = await import('../../runtime/config/allow-always.ts')
-      return allowAlways(tool, places.config)
+      return `written into ${await allowAlways(tool, calls, places.config)}: permissions.${tool}`
     },
     remember: (line) => history.add(line),
     // The shell stops what it started together, such as npx and this program.

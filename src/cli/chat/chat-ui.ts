@@ -372,12 +372,9 @@ export class ChatUi {
 function answerText({ approved, isAlways, reason, remember, stopTurn }: ApprovalAnswer): string {
   if (stopTurn === true) return '  no, and the turn stops'
   if (!approved) return reason === undefined ? '  no' : `  no: ${reason}`
-  if (isAlways === true) return '  yes, and this tool in all chats'
-  return remember === undefined
-    ? '  yes'
-    : remember === 'command'
-      ? '  yes, and commands that begin so'
-      : '  yes, and this tool from now on'
+  const what = remember === 'command' ? 'commands that begin so' : 'this tool'
+  if (isAlways === true) return `  yes, and ${what} in all chats of this folder`
+  return remember === undefined ? '  yes' : `  yes, and ${what} from now on`
 }
 
 /** As many of the answers in a row as fit into it whole. */

@@ -2,7 +2,8 @@ import { Rewound } from '../../../components/agent/rewound.ts'
 import { Conversation } from '../../../components/agent/conversation.ts'
 import { LastTurn } from '../../../components/agent/turn.ts'
 import { EntiaError, lastText, textOf, type UserMessage } from '../../index.ts'
-import type { ApprovalAnswer, ApproveCall } from '../../runtime/chat/approval.ts'
+import type { ApprovalAnswer, ApprovalCall, ApproveCall } from '../../runtime/chat/approval.ts'
+import type { AllowedCalls } from '../../protocol/policy.ts'
 import type { ChatSession } from '../../runtime/chat/chat-session.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import { partsSoFar } from '../../runtime/ask/turn-parts.ts'
@@ -31,8 +32,8 @@ export interface ChatOptions extends Pick<
   readonly hasStatus: boolean
   /** Shows what the model thinks. */
   readonly isVerbose: boolean
-  /** Writes into the configuration that a tool is not asked about any more; gives the path of the file. */
-  readonly allowAlways: (tool: string) => Promise<string>
+  /** Writes into the configuration that such calls of a tool are not asked about any more; gives what to say of it. */
+  readonly allowAlways: (tool: string, calls: AllowedCalls) => Promise<string>
   /** Keeps a typed message for the history of later chats. */
   readonly remember: (line: string) => void
 }
@@ -99,7 +100,7 @@ export class Chat {
       await this.#caughtUp
       if (signal.aborted) return { approved: false }
       const { isAlways, ...answer } = await this.#ui.ask({ ...call, reason: decision.reason }, signal)
-      if (isAlways === true) await this.#allowAlways(call.tool)
+      if (isAlways === true) await this.#allowAlways(call)
       return answer
     })
     this.#questions = asked.catch(() => undefined)
@@ -107,9 +108,11 @@ export class Chat {
   }
 
   /** The answer holds for this chat, whether or not it can be written. */
-  async #allowAlways(tool: string): Promise<void> {
-    const written = (path: string): string => `  ${tool}: allow, written into ${path}`
-    this.#ui.say(await this.#options.allowAlways(tool).then(written, thrownMessage), 'dim')
+  async #allowAlways({ rule, tool }: ApprovalCall): Promise<void> {
+    const { allowAlways, cwd } = this.#options
+    const written = allowAlways(tool, { ...rule, folder: cwd })
+    const told = await written.catch((error: unknown) => `not written: ${thrownMessage(error)}`)
+    this.#ui.say(`  ${told}`, 'dim')
   }
 
   /** Runs until the user leaves; returns the exit code. */

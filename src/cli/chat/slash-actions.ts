@@ -1,11 +1,14 @@
-import { Policy, PolicyState } from '../../../components/agent/policy.ts'
+import { Policy, PolicyState, type Remembered } from '../../../components/agent/policy.ts'
 import { LastTurn, Turn } from '../../../components/agent/turn.ts'
 import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import type { SummaryResult, SummarySkipReason } from '../../protocol/context.ts'
 import { contextReport, statsReport } from '../../rules/context/context-report.ts'
 import { formatUsd } from '../../rules/money/usd.ts'
+import { approvalOf } from '../../protocol/policy.ts'
+import { rulesOf } from '../../rules/policy/remembered.ts'
 import type { ChatSession } from '../../runtime/chat/chat-session.ts'
 import { listWorkspace, pinResult } from '../../runtime/workspace/chat-workspace.ts'
+import type { DeepReadonly } from '../../world/component.ts'
 import { didYouMean } from '../../world/near-names.ts'
 import { skillsOfTool } from '../../runtime/skills/skill-tool.ts'
 import { skillLines } from '../skill-lines.ts'
@@ -33,6 +36,8 @@ export async function slashAction(name: SessionAction, rest: string, session: Ch
     case 'done':
       return summaryText('closed with a record', await session.done(rest === '' ? undefined : rest))
     case 'permissions':
+      // Before, the chat session has neither its policy nor the tools of servers.
+      await session.start()
       return rest === '' ? permissionsText(session) : changePermission(session, rest)
     case 'shells':
       return rest === '' ? shellsText(session) : stopShell(session, rest)
@@ -144,15 +149,19 @@ async function changePermission(session: ChatSession, rest: string): Promise<str
 }
 
 function permissionsText({ agent, world }: ChatSession): string {
-  const { approvalMode = 'ask', dangerousTools, permissions: own = {} } = world.get(agent, Policy)?.config ?? {}
+  const { config = {}, cwd = '/', home = '/' } = world.get(agent, Policy) ?? {}
+  const { approvalMode = 'ask', dangerousTools, permissions: own = {} } = config
   const remembered = world.get(agent, PolicyState)?.remembered ?? []
   const rows = [
-    ...Object.entries(own).map(([tool, permission]) => `${tool}: ${permission}`),
-    ...remembered.map(
-      ({ tool, command, reach = ['project'] }) =>
-        `${tool}: allow${command === undefined ? '' : ` ${JSON.stringify(command)} and operands behind it`}` +
-        `${reach.length === 0 ? '' : `, in: ${reach.join(', ')}`}, by your answer`,
-    ),
+    ...Object.keys(own).flatMap((tool) => {
+      const all = approvalOf(own[tool] ?? 'ask')
+      const rules = rulesOf(tool, { permissions: own }, { cwd, home })
+      return [
+        ...rules.map((rule) => `${ruleText(rule)}, by the settings`),
+        ...(all === undefined ? [] : [`${tool}: ${all}`]),
+      ]
+    }),
+    ...remembered.map((rule) => `${ruleText(rule)}, by your answer`),
   ]
   const dangerous = dangerousTools === undefined ? 'Tools that write or run' : dangerousTools.join(', ')
   return [
@@ -160,6 +169,11 @@ function permissionsText({ agent, world }: ChatSession): string {
     ...rows,
     'Change it: /permissions TOOL allow|ask|deny',
   ].join('\n')
+}
+
+function ruleText({ tool, command, reach = ['project'] }: DeepReadonly<Remembered>): string {
+  const what = command === undefined ? '' : ` ${JSON.stringify(command)} and operands behind it`
+  return `${tool}: allow${what}${reach.length === 0 ? '' : `, in: ${reach.join(', ')}`}`
 }
 
 async function raiseCeiling(session: ChatSession, rest: string): Promise<string> {

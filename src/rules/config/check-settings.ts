@@ -28,7 +28,7 @@ export function checkSettings(schema: z.core.$ZodType, given: unknown): CheckedS
 function checked(
   schema: z.core.$ZodType,
   given: unknown,
-  path: readonly string[],
+  path: readonly PropertyKey[],
   problems: SettingProblem[],
 ): unknown {
   if (given === undefined) return undefined
@@ -37,6 +37,15 @@ function checked(
     const { error } = z.safeParse(schema, given)
     if (error === undefined) return given
     problems.push(problem(path, setting.expected, wrongEntry(given, error) ?? inWords(given)))
+    return undefined
+  }
+  if (setting.kind === 'either') {
+    return checked(typeof given === 'object' ? setting.section : setting.value, given, path, problems)
+  }
+  if (setting.kind === 'list') {
+    if (Array.isArray(given))
+      return given.map((one, at) => checked(setting.items, one ?? null, [...path, at], problems))
+    problems.push(problem(path, 'a list', inWords(given)))
     return undefined
   }
   if (!isPlain(given)) {
@@ -52,7 +61,7 @@ function checked(
 function checkedSection(
   settings: Readonly<Record<string, z.core.$ZodType>>,
   entries: readonly (readonly [key: string, value: unknown])[],
-  path: readonly string[],
+  path: readonly PropertyKey[],
   problems: SettingProblem[],
 ): unknown {
   const names = Object.keys(settings)
@@ -86,7 +95,7 @@ function checkedSection(
 function checkedTable(
   { keys, values }: { readonly keys: z.core.$ZodType; readonly values: z.core.$ZodType },
   entries: readonly (readonly [key: string, value: unknown])[],
-  path: readonly string[],
+  path: readonly PropertyKey[],
   problems: SettingProblem[],
 ): unknown {
   const checkedEntries = entries.map(([key, value]) => {
@@ -102,7 +111,7 @@ function isOptional(schema: z.core.$ZodType | undefined): boolean {
   return schema !== undefined && z.safeParse(schema, undefined).success
 }
 
-function problem(path: readonly string[], expected: string, got: string): SettingProblem {
+function problem(path: readonly PropertyKey[], expected: string, got: string): SettingProblem {
   return { path: valuePath(path), expected, got }
 }
 
@@ -124,10 +133,12 @@ function inWords(value: unknown): string {
   return typeof value === 'function' ? 'a function' : String(value)
 }
 
-/** A section has keys of its own; a table's keys are data. */
+/** A section has keys of its own; a table's keys are data. A list is one of sections; `either` is a value or a section. */
 export type SettingKind =
   | { readonly kind: 'section'; readonly settings: Readonly<Record<string, z.core.$ZodType>> }
   | { readonly kind: 'table'; readonly keys: z.core.$ZodType; readonly values: z.core.$ZodType }
+  | { readonly kind: 'list'; readonly items: z.core.$ZodType }
+  | { readonly kind: 'either'; readonly value: z.core.$ZodType; readonly section: z.core.$ZodType }
   | { readonly kind: 'value'; readonly expected: string }
 
 /** Looks through optional, default and nullable wrappers. */
@@ -146,6 +157,16 @@ export function settingKind(schema: z.core.$ZodType): SettingKind {
       return { kind: 'section', settings: def.shape }
     case 'record':
       return { kind: 'table', keys: def.keyType, values: def.valueType }
+    case 'array': {
+      const isOfSections = settingKind(def.element).kind === 'section'
+      return isOfSections ? { kind: 'list', items: def.element } : { kind: 'value', expected: expectedBy(schema) }
+    }
+    case 'union': {
+      const [value, section, more] = def.options
+      const isEither = value !== undefined && section !== undefined && more === undefined
+      if (!isEither || settingKind(section).kind !== 'section') return { kind: 'value', expected: expectedBy(schema) }
+      return { kind: 'either', value, section }
+    }
     default:
       return { kind: 'value', expected: expectedBy(schema) }
   }

@@ -191,7 +191,7 @@ const bodies: Readonly<Record<string, { readonly key: string; readonly language:
 }
 
 /** The program that a call hands to a shell or an evaluator. A tool of another name has none. */
-export function bodyOf({ tool, arguments: given }: PolicyCall) {
+export function bodyOf({ tool, arguments: given }: Pick<PolicyCall, 'arguments' | 'tool'>) {
   const kind = Object.hasOwn(bodies, tool) ? bodies[tool] : undefined
   if (kind === undefined || !isObject(given)) return undefined
   const text = given[kind.key]

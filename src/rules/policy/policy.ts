@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import type { DataOf } from '../../world/component.ts'
 import { lazily } from '../../world/lazily.ts'
-import { approvals, dataClasses } from '../../protocol/policy.ts'
+import { approvalOf, approvals, dataClasses } from '../../protocol/policy.ts'
 import type { Approval, Channel, DataClass, Decision, Operation, PolicyConfig, Reach } from '../../protocol/policy.ts'
 import { bodyOf, checkCall, policyDefaults, type PolicyCall } from './call.ts'
 import { PlacesOfCall, type TouchedPath } from './call-places.ts'
+import { covers, rulesOf } from './remembered.ts'
 import { commandStart } from './simple-command.ts'
 
 /** A decision, and what it was made of. */
@@ -16,6 +17,8 @@ export interface Assessment {
   readonly paths: readonly string[]
   /** Only a person's answer to this one call lets it run: no remembered and no automatic approval. */
   readonly onlyAPerson: boolean
+  /** A rule of the config covers it: nothing asks about it that a person's answer could be remembered for. */
+  readonly isCovered: boolean
   /** An approval may be remembered for the chat session, and one that is may cover the call. */
   readonly mayRemember: boolean
   /** Where what it touches lies. */
@@ -53,20 +56,26 @@ export function assess(call: PolicyCall, config?: PolicyConfig): Assessment {
   const waivable = waivableVerdicts(call, { operation, dataClass, places })
   const answer = hostVerdict(call)
   const strictest = strictestOf([...firm, ...waivable.opaque, answer?.verdict ?? waivable.table])
-  const tuned = tune(strictest, {
-    tool: call.tool,
-    config,
-    isHeldIn: isHeldIn(call),
-    mayLower:
-      strictest.approval === 'ask' &&
-      firm.length === 0 &&
-      !isPrivate(dataClass) &&
-      (answer === undefined || answer.verdict.approval === 'allow'),
-  })
   const isOpaque = places.opaque() !== undefined
   const reach = places.reach()
   const mayRemember = !isPrivate(dataClass) && !isOpaque && reach !== undefined && !leavesSandbox(call)
   const start = mayRemember ? startOf(call) : undefined
+  const remembered = {
+    mayRemember,
+    reach: isCautious(call) ? [...(reach ?? []), 'other' as const] : (reach ?? []),
+    commandReach: start === undefined ? undefined : places.reachOfWords(),
+    commandStart: start,
+  }
+  const hostAllows = answer === undefined || answer.verdict.approval === 'allow'
+  const isCovered =
+    mayRemember && hostAllows && covers(rulesOf(call.tool, config ?? {}, call), { ...remembered, tool: call.tool })
+  const tuned = tune(strictest, {
+    tool: call.tool,
+    config,
+    isCovered,
+    isHeldIn: isHeldIn(call),
+    mayLower: strictest.approval === 'ask' && firm.length === 0 && !isPrivate(dataClass) && hostAllows,
+  })
   const links = places.links()
   const model = isPrivate(dataClass) || answer?.model === 'local' ? 'local' : 'cloud'
   return {
@@ -75,13 +84,11 @@ export function assess(call: PolicyCall, config?: PolicyConfig): Assessment {
     operation,
     paths: places.given,
     onlyAPerson: credential !== undefined || leavesSandbox(call),
-    mayRemember,
-    reach: isCautious(call) ? [...(reach ?? []), 'other'] : (reach ?? []),
-    commandReach: start === undefined ? undefined : places.reachOfWords(),
+    isCovered,
+    ...remembered,
     leadsTo: Object.keys(links).length === 0 ? undefined : links,
     marksSession: isPrivate(dataClass),
     readsOther: (ownClass === 'other' && operation !== 'write') || places.readsOther(),
-    commandStart: start,
   }
 }
 
@@ -219,23 +226,24 @@ function tune(
   {
     tool,
     config,
+    isCovered,
     isHeldIn: isHeld,
     mayLower,
-  }: { tool: string; config: PolicyConfig | undefined; isHeldIn: boolean; mayLower: boolean },
+  }: { tool: string; config: PolicyConfig | undefined; isCovered: boolean; isHeldIn: boolean; mayLower: boolean },
 ): Verdict {
   if (config === undefined) return verdict
-  const permissions = config.permissions ?? {}
   const configured = { reason: `configured: ${tool}` }
-  if (Object.hasOwn(permissions, tool)) {
-    const own = permissions[tool] as Approval
-    if (own === 'allow') return mayLower ? { approval: 'allow', ...configured } : verdict
-    return strictestOf([verdict, { approval: own, ...configured }])
-  }
+  const permissions = config.permissions ?? {}
+  const entry = Object.hasOwn(permissions, tool) ? permissions[tool] : undefined
+  const own = entry === undefined ? undefined : approvalOf(entry)
+  if (own === 'allow') return mayLower ? { approval: 'allow', ...configured } : verdict
   const isDangerous = (config.dangerousTools ?? policyDefaults.dangerousTools).includes(tool)
-  const atLeast = config.approvalMode ?? policyDefaults.approvalMode
+  const mode = config.approvalMode ?? policyDefaults.approvalMode
   // What only wants a question is answered by the sandbox.
-  if (!isDangerous || (isHeld && atLeast === 'ask')) return verdict
-  return strictestOf([verdict, { approval: atLeast, ...configured }])
+  const isAnswered = !isDangerous || (isHeld && mode === 'ask')
+  const atLeast = own ?? (isAnswered ? undefined : mode)
+  const tuned = atLeast === undefined ? verdict : strictestOf([verdict, { approval: atLeast, ...configured }])
+  return tuned.approval === 'ask' && isCovered ? { approval: 'allow', ...configured } : tuned
 }
 
 /** Denies a call whose data may go to a local model only, where there is none. */

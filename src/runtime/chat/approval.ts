@@ -2,10 +2,11 @@ import type { ApprovalQuestion, Approve } from '../../engine/effects/approval-ef
 import { SubagentSession } from '../../../components/sessions/subagent-session.ts'
 import type { World } from '../../world/world.ts'
 import type { Answer } from '../../../components/agent/tool-call.ts'
-import type { Channel, Decision } from '../../protocol/policy.ts'
+import type { AllowedCalls, Channel, Decision } from '../../protocol/policy.ts'
 import { cutText } from '../../rules/text/cut-text.ts'
 import { oneLine } from '../../rules/text/frames.ts'
 import { urlArguments } from '../../rules/policy/call.ts'
+import { ruleFor } from '../../rules/policy/remembered.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import { shortly } from '../../world/known-options.ts'
 import type { ChatCall } from './tool-call-event.ts'
@@ -20,6 +21,8 @@ export interface ApprovalCall extends ChatCall {
   readonly by?: string | undefined
   /** The shell command that `remember: 'command'` would cover, with plain operands behind it; absent where it would cover nothing. */
   readonly commandStart?: string | undefined
+  /** What `permissions.TOOL.allow` of a configuration may have so that such calls are not asked about; absent: no rule covers them. */
+  readonly rule?: AllowedCalls | undefined
   /** Where path arguments lead that are links: absolute, by the paths as given. */
   readonly leadsTo?: Readonly<Record<string, string>> | undefined
 }
@@ -93,6 +96,7 @@ function callOf(question: ApprovalQuestion, channel: Channel, by: string | undef
     operation = 'unknown',
     paths = [],
   } = question
+  const rule = ruleFor(question)
   return {
     id: callId ?? id,
     approval: id,
@@ -105,6 +109,7 @@ function callOf(question: ApprovalQuestion, channel: Channel, by: string | undef
     operation,
     mayRemember,
     ...(commandStart !== undefined && { commandStart }),
+    ...(rule !== undefined && { rule }),
     ...(leadsTo !== undefined && { leadsTo }),
     ...(by !== undefined && { by }),
   }

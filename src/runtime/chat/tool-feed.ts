@@ -1,5 +1,6 @@
 import { Policy, PolicyState } from '../../../components/agent/policy.ts'
 import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
+import { allowsSome, approvalOf } from '../../protocol/policy.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
 import { declarationHash } from '../../rules/delegation/hashes.ts'
 import type { Tool } from '../../tools/port.ts'
@@ -73,7 +74,12 @@ function forget(world: World, agent: Entity, tools: readonly string[]): void {
   if (left.length < remembered.length) world.patch(agent, PolicyState, { remembered: left })
   const { config } = world.get(agent, Policy) ?? {}
   const { permissions = {} } = config ?? {}
-  const kept = Object.entries(permissions).filter(([tool, approval]) => approval !== 'allow' || !tools.includes(tool))
-  if (kept.length === Object.keys(permissions).length) return
+  const changed = tools.filter((tool) => Object.hasOwn(permissions, tool) && allowsSome(permissions[tool]))
+  if (changed.length === 0) return
+  const kept = Object.entries(permissions).flatMap(([tool, entry]) => {
+    if (!changed.includes(tool)) return [[tool, entry] as const]
+    const otherwise = approvalOf(entry)
+    return otherwise === undefined || otherwise === 'allow' ? [] : [[tool, otherwise] as const]
+  })
   world.patch(agent, Policy, { config: { ...config, permissions: Object.fromEntries(kept) } })
 }

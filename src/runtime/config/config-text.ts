@@ -62,8 +62,8 @@ export function readConfigText(text: string): ConfigText {
   return { value: getNodeValue(root) as unknown, places, problems }
 }
 
-/** The text with another value at a path; comments, order, indents and line ends stay. */
-export function withConfigValue(text: string, path: readonly string[], value: unknown): string {
+/** The text with another value at a path, a number in it is an index; comments, order, indents and line ends stay. */
+export function withConfigValue(text: string, path: readonly (string | number)[], value: unknown): string {
   const [, indent = '  '] = /\n([ \t]+)\S/.exec(text) ?? []
   const eol = text.includes('\r\n') ? '\r\n' : '\n'
   const formattingOptions = { insertSpaces: !indent.startsWith('\t'), tabSize: indent.length, eol }

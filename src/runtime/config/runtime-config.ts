@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { flag, oneOf, whole } from '../../protocol/setting.ts'
-import type { PolicyConfig } from '../../protocol/policy.ts'
+import { type PolicyConfig, reaches } from '../../protocol/policy.ts'
 import { ConfigSchema } from '../../rules/config/config-schema.ts'
 import { type ConfigInput, mergeLayers } from '../../rules/config/config.ts'
 import { lazily } from '../../world/lazily.ts'
@@ -49,6 +49,38 @@ const McpServer = lazily(() =>
   }),
 )
 
+const AllowedCalls = lazily(() =>
+  z.strictObject({
+    command: optional(
+      'The words of a shell command; plain operands may follow. Default: any call of the tool.',
+      filled().describe('a command'),
+    ),
+    places: optional(
+      'Where the calls may reach. Default: project.',
+      z.array(z.enum(reaches)).describe(`a list of ${reaches.join(', ')}`),
+    ),
+    folder: optional(
+      'The working folder of the chats that it counts for. Default: all.',
+      filled()
+        .regex(/^(?:[/\\~]|[a-zA-Z]:)/)
+        .describe('an absolute path, or one that begins with ~'),
+    ),
+  }),
+)
+
+const ToolPermission = lazily(() =>
+  z.union([
+    oneOf('allow', 'ask', 'deny'),
+    z.strictObject({
+      allow: z.array(AllowedCalls()).meta({ title: 'Calls that need no question.' }),
+      otherwise: optional(
+        'What other calls get at least. Default: as without an entry.',
+        z.literal('ask').describe('ask'),
+      ),
+    }),
+  ]),
+)
+
 /** The keys of chat sessions. */
 const chatKeys = () => ({
   $schema: optional('For editors.', filled().describe('the address of a JSON Schema')),
@@ -66,7 +98,7 @@ const chatKeys = () => ({
   ),
   permissions: optional(
     'What single tools get, instead of that.',
-    z.record(filled().describe("a tool's name"), oneOf('allow', 'ask', 'deny')),
+    z.record(filled().describe("a tool's name"), ToolPermission()),
   ),
   allowedPaths: optional('Paths that calls may touch. Default: all.', paths()),
   deniedPaths: optional('Paths that calls may not touch.', paths()),

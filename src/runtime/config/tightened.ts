@@ -1,6 +1,7 @@
 import { contains, placesOf } from '../../tools/files/leads-to.ts'
 import { isPlain } from '../../rules/config/check-settings.ts'
 import { ConfigSchema } from '../../rules/config/config-schema.ts'
+import { approvalOf } from '../../protocol/policy.ts'
 import { policyDefaults } from '../../rules/policy/call.ts'
 import { defaultLocalModels } from '../models/local-model.ts'
 import { absolute } from '../../rules/policy/paths.ts'
@@ -130,9 +131,12 @@ function looserKeys(
 function loosenedTools({ permissions = {} }: RuntimeConfig, held: RuntimeConfig): readonly string[] {
   const { approvalMode = 'ask', dangerousTools = [], permissions: own = {} } = held
   return Object.entries(permissions).flatMap(([tool, approval]) => {
-    const before = Object.hasOwn(own, tool) ? own[tool] : dangerousTools.includes(tool) ? approvalMode : 'ask'
-    // An entry waives more than the same word of `approvalMode`.
-    const isLooser = approval === 'allow' ? own[tool] !== 'allow' : approval === 'ask' && before === 'deny'
+    const entry = Object.hasOwn(own, tool) ? own[tool] : undefined
+    const said = entry === undefined ? undefined : approvalOf(entry)
+    const before = said ?? (dangerousTools.includes(tool) ? approvalMode : 'ask')
+    // An entry waives more than the same word of `approvalMode`, and one with calls waives some.
+    const isWaiving = approval === 'allow' || typeof approval === 'object'
+    const isLooser = isWaiving ? said !== 'allow' : approval === 'ask' && before === 'deny'
     return isLooser ? [tool] : []
   })
 }

@@ -1,4 +1,4 @@
-import type { Approval, Channel } from '../../protocol/policy.ts'
+import { allowsSome, type Approval, type Channel } from '../../protocol/policy.ts'
 import type { ApproveCall } from '../chat/approval.ts'
 import type { ChatSession } from '../chat/chat-session.ts'
 import type { Folders } from '../config/folders.ts'
@@ -55,7 +55,7 @@ export async function sessionServers(
     auth: (name, url) => signIns.provider(name, url),
     elicit: approve && elicitationBy(approve, channel),
   })
-  const asked = feed.changed.filter((tool) => configured[tool] === 'allow').map((tool) => [tool, 'ask'] as const)
+  const asked = feed.changed.filter((tool) => allowsSome(configured[tool])).map((tool) => [tool, 'ask'] as const)
   return { feed, permissions: { ...Object.fromEntries(asked), ...permissions } }
 }
 

@@ -4,6 +4,7 @@ import { tempFolder } from '../../tools/temp-folder.ts'
 import { TypedChat, plainLook } from './typed-chat.ts'
 
 const call = { tool: 'bash', arguments: { command: 'npm test' }, reason: 'configured: bash', mayRemember: true }
+const ofCommand = { commandStart: 'npm test', rule: { command: 'npm test', places: [] } }
 
 describe('the line of a chat', () => {
   it('is a message with Enter, and goes on in the next line behind a backslash', async () => {
@@ -370,14 +371,14 @@ describe('a question about a call', () => {
 
   it('breaks its answers between two of them, however narrow the terminal is', async () => {
     const chat = new TypedChat({ columns: 44 })
-    const answer = chat.ui.ask({ ...call, commandStart: 'npm test' }, new AbortController().signal)
+    const answer = chat.ui.ask({ ...call, ...ofCommand }, new AbortController().signal)
     await chat.screen.until('Enter: no\n?')
     const rows = ['y yes, once', 'n no (words behind it go to the agent)', 'a this tool, for this chat']
     expect(chat.screen.text).toContain(
       [
         ...rows,
-        'always this tool, in all chats',
         'c commands that begin "npm test"',
+        'always like c, in all chats of this folder',
         's stop the turn · Enter: no',
         '?',
       ].join('\n'),
@@ -388,7 +389,7 @@ describe('a question about a call', () => {
 
   it.for<[string, object]>([
     ['y', { approved: true }],
-    ['always', { approved: true, remember: 'session', isAlways: true }],
+    ['always', { approved: true, remember: 'command', isAlways: true }],
     ['a', { approved: true, remember: 'session' }],
     ['c', { approved: true, remember: 'command' }],
     ['s', { approved: false, stopTurn: true }],
@@ -397,10 +398,21 @@ describe('a question about a call', () => {
     ['\u001b', { approved: false }],
   ])('takes %j', async ([typed, expected]) => {
     const chat = new TypedChat({ columns: 80 })
-    const answer = chat.ui.ask({ ...call, commandStart: 'npm test' }, new AbortController().signal)
+    const answer = chat.ui.ask({ ...call, ...ofCommand }, new AbortController().signal)
     await chat.screen.until('Enter: no\n?')
     chat.type(typed === '\u001b' ? typed : `${typed}\r`)
     expect(await answer).toEqual(expected)
+  })
+
+  it('about a tool that is no shell offers to allow it always in such places', async () => {
+    const chat = new TypedChat({ columns: 80 })
+    const asked = { tool: 'say', arguments: {}, mayRemember: true, rule: { places: ['project'] as const } }
+    const answer = chat.ui.ask(asked, new AbortController().signal)
+    await chat.screen.until('Enter: no\n?')
+    expect(chat.screen.text).toContain('always like a, in all chats of this folder')
+    chat.type('always\r')
+    expect(await answer).toEqual({ approved: true, remember: 'session', isAlways: true })
+    await chat.screen.until('yes, and this tool in all chats of this folder')
   })
 
   it('takes nothing that it does not offer, and asks on', async () => {
@@ -408,7 +420,7 @@ describe('a question about a call', () => {
     const answer = chat.ui.ask({ ...call, mayRemember: false }, new AbortController().signal)
     await chat.screen.until('Enter: no\n?')
     expect(chat.screen.text).not.toContain('this tool, for this chat')
-    for (const typed of ['a', 'c', 'nothing', 'yes please']) {
+    for (const typed of ['a', 'c', 'always', 'nothing', 'yes please']) {
       chat.type(`${typed}\r`)
       await chat.screen.until(`'${typed}' is none of the answers.`)
     }

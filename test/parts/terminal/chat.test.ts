@@ -358,6 +358,30 @@ describe('entia on a terminal', () => {
     expect(conversation(at.server.requests[3] as Received)).toEqual([expect.stringContaining('And again.')])
   })
 
+  it('does not ask in later chats of the folder where the answer was always, but about another command', async () => {
+    const at = await place(
+      inTurn(bash('touch one'), { text: 'Made.', usage }, bash('touch one two', 'c2'), bash('touch three', 'c3')),
+    )
+    const terminal = await chat(at, [], { columns: 120 })
+    terminal.type('Make a file.\r')
+    await terminal.until(/always like c, in all chats of this folder[^]*Enter:\sno\n\?$/)
+    terminal.type('always\r')
+    await terminal.until(/written into \S+config\.json: permissions\.bash[^]*Made\.[^]*\n\n›$/)
+    terminal.type('\u0004')
+    await terminal.ended
+    const config: unknown = JSON.parse(await readFile(join(at.in, '.entia-home/config/config.json'), 'utf8'))
+    expect(config).toEqual({
+      permissions: { bash: { allow: [{ command: 'touch one', places: ['project'], folder: at.in }] } },
+    })
+    const later = await chat(at)
+    later.type('/permissions\r')
+    await later.until('bash: allow "touch one" and operands behind it, in: project, by the settings')
+    later.type('And more.\r')
+    await later.until(/bash asks[^]*\n {2}touch three\n[^]*Enter:\sno\n\?$/)
+    expect(existsSync(join(at.in, 'two'))).toBe(true)
+    expect(later.screen.text).not.toMatch(/bash asks[^]*touch one two\n/)
+  })
+
   it('changes nothing in plan mode until the plan is approved', async () => {
     const plan = { id: 'c2', name: 'exit_plan_mode', arguments: JSON.stringify({ plan: '1. Make the file' }) }
     const at = await place(

@@ -222,6 +222,46 @@ describe('a policy', () => {
     })
   })
 
+  it('lets calls run that a rule of the config covers, and none that is held back for another reason', () => {
+    const rules: PolicyConfig = { permissions: { write_file: { allow: [{ places: ['project'] }] } } }
+    expect(policy(write('a.ts'), rules)).toMatchObject({ approval: 'allow', reason: 'configured: write_file' })
+    for (const call of [
+      write('/tmp/a'),
+      write('.git/config'),
+      write('~/.netrc'),
+      write('a.ts', { sticky: true }),
+      write('a.ts', { hostAnswer: { approval: 'ask' } }),
+      write('a.ts', { facts: { real: {}, sandbox: 'outside' } }),
+    ])
+      expect(policy(call, rules).approval).toBe('ask')
+    expect(policy(write('a.ts', { planMode: true }), rules).approval).toBe('deny')
+    expect(policy(write('a.ts'), { ...rules, deniedPaths: ['a.ts'] }).approval).toBe('deny')
+    expect(policy(write('a.ts'), { ...rules, approvalMode: 'deny' }).approval).toBe('deny')
+  })
+
+  it('asks at least about what no rule of its tool covers where the config says so', () => {
+    const call = (path: string) => write(path, { channel: 'console' })
+    const allow = [{ places: ['project' as const] }]
+    const config: PolicyConfig = { dangerousTools: [], permissions: { write_file: { allow } } }
+    expect(policy(call('~/src/b.ts'), config)).toMatchObject({
+      approval: 'allow',
+      reason: 'default: code/write/console',
+    })
+    const asking: PolicyConfig = { ...config, permissions: { write_file: { allow, otherwise: 'ask' } } }
+    expect(policy(call('~/src/b.ts'), asking)).toMatchObject({ approval: 'ask', reason: 'configured: write_file' })
+    expect(policy(call('b.ts'), asking).approval).toBe('allow')
+  })
+
+  it.for([
+    ['/home/u/projects/app', 'allow'],
+    ['~/projects/app/', 'allow'],
+    ['~/projects', 'ask'],
+    ['~/projects/app/src', 'ask'],
+    ['~/projects/App', 'ask'],
+  ] as const)('counts a rule for the folder %s alone: %s', ([folder, approval]) => {
+    expect(policy(write('a.ts'), { permissions: { write_file: { allow: [{ folder }] } } }).approval).toBe(approval)
+  })
+
   it('asks before an opaque body unless the tool is permitted', () => {
     const facts = { real: {}, shell: { words: [], texts: [], opaque: 'eval "$X"' } }
     const call = bash('eval "$X"', { channel: 'console', facts })

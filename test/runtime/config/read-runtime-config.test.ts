@@ -170,6 +170,8 @@ describe("a project's file in a folder that is not trusted", () => {
 
   it.for<[string, object]>([
     ['permissions.bash', { permissions: { bash: 'allow' } }],
+    ['permissions.bash', { permissions: { bash: { allow: [{ command: 'make' }] } } }],
+    ['permissions.git_log', { permissions: { git_log: { allow: [], otherwise: 'ask' } } }],
     ['approvalMode', { approvalMode: 'allow' }],
     ['providers', { providers: servers }],
     ['fetch', { fetch: { allowPrivate: ['localhost:1'] } }],
@@ -199,6 +201,11 @@ describe("a project's file in a folder that is not trusted", () => {
   it.for<[string, object, object]>([
     ['a tool that the user denies', { permissions: { bash: 'ask' } }, { permissions: { bash: 'deny' } }],
     ['a dangerous tool, where the mode denies it', { permissions: { bash: 'ask' } }, { approvalMode: 'deny' }],
+    [
+      'what single calls get',
+      { permissions: { bash: { allow: [{ command: 'make' }] } } },
+      { permissions: { bash: { allow: [{ command: 'ls' }] } } },
+    ],
     ['more paths', { allowedPaths: ['/'] }, { allowedPaths: ['~/work'] }],
     ['a path beside', { allowedPaths: ['~/work/../other'] }, { allowedPaths: ['~/work'] }],
     ['more tools', { tools: ['all'] }, { tools: ['file'] }],
@@ -225,6 +232,12 @@ describe("a project's file in a folder that is not trusted", () => {
       subagents: { exposeOverMcp: false, mcpSpendCapUsd: 1 },
     }
     expect(await counted(project, { allowedPaths: ['~/work'] })).toMatchObject({ config: project, ignored: [] })
+  })
+
+  it("may have a tool ask that is allowed, wholly or in the user's own rules", async () => {
+    const project = { permissions: { bash: 'ask', edit: { allow: [], otherwise: 'ask' } } }
+    const own = { permissions: { bash: { allow: [{ command: 'make' }] }, edit: 'allow' } }
+    expect(await counted(project, own)).toEqual({ config: project, ignored: [] })
   })
 
   it('cannot widen lists of paths by links: before .., to what is not there yet, or as they are', async () => {

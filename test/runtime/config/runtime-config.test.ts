@@ -15,7 +15,13 @@ const everything: RuntimeConfig = {
   toolPackages: ['entia-tools-example'],
   approvalMode: 'ask',
   dangerousTools: ['bash'],
-  permissions: { git_log: 'allow' },
+  permissions: {
+    git_log: 'allow',
+    bash: {
+      allow: [{ command: 'npm test', places: ['project', 'temporary'], folder: '~/work/app' }, {}],
+      otherwise: 'ask',
+    },
+  },
   allowedPaths: ['~/work'],
   deniedPaths: ['~/work/private'],
   personalPaths: ['~/Documents'],
@@ -49,6 +55,31 @@ describe('the schema of the configuration', () => {
   it('takes every key that there is', () => {
     expect(checkSettings(RuntimeConfigSchema(), everything)).toEqual({ value: everything, problems: [] })
     expect(Object.keys(RuntimeConfigSchema().shape).toSorted()).toEqual(Object.keys(everything).toSorted())
+  })
+
+  it.for<[object | string, problem: string]>([
+    ['yes', 'permissions.bash: expected allow, ask or deny, got "yes"'],
+    [['ls'], 'permissions.bash: expected an object, got a list'],
+    [{}, 'permissions.bash: expected the key allow in it, got an object without'],
+    [{ allow: 'ls' }, 'permissions.bash.allow: expected a list, got "ls"'],
+    [{ allow: ['ls'] }, 'permissions.bash.allow[0]: expected an object, got "ls"'],
+    [{ allow: [], otherwise: 'deny' }, 'permissions.bash.otherwise: expected ask, got "deny"'],
+    [{ allow: [{}, { command: ' ' }] }, 'permissions.bash.allow[1].command: expected a command, got " "'],
+    [
+      { allow: [{ tool: 'x' }] },
+      'permissions.bash.allow[0].tool: expected one of command, places, folder, got a key that is not known',
+    ],
+    [
+      { allow: [{ places: ['project', 'home'] }] },
+      'permissions.bash.allow[0].places: expected a list of project, code, temporary, other, got a list whose entry 2 is "home"',
+    ],
+    [
+      { allow: [{ folder: 'app' }] },
+      'permissions.bash.allow[0].folder: expected an absolute path, or one that begins with ~, got "app"',
+    ],
+  ])('refuses for a tool %j', ([permission, problem]) => {
+    const { problems } = checkSettings(RuntimeConfigSchema(), { permissions: { bash: permission } })
+    expect(problems.map(({ expected, got, path }) => `${path}: expected ${expected}, got ${got}`)).toEqual([problem])
   })
 
   it('is published as JSON Schema with the package, each key in both spellings', async () => {
