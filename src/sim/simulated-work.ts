@@ -36,6 +36,9 @@ export class SimulatedCall {
   readonly #facts: CallFacts
   readonly #label: string
   readonly #sleep: Sleep
+  /** How much of its work goes on, and in how many places that sleeps. */
+  #works = 0
+  #sleeps = 0
   /** The first that was asked for, which others ask for again. */
   #latency: { readonly range: Range; readonly ms: number } | undefined
 
@@ -82,9 +85,10 @@ export class SimulatedCall {
   /** Runs work as this call, after a delay if there is one. Until then only a timer exists: crowds wait long. */
   async does<T>(work: () => T | Promise<T>, afterMs?: number): Promise<T> {
     if (afterMs !== undefined) await this.#sleep(afterMs)
-    const { underway, isDead } = this.#owner
+    const { isDead } = this.#owner
     if (isDead()) return never()
-    underway.begin(this)
+    this.#works++
+    this.#note()
     try {
       const begun = inSimulation(this, work, undefined)
       const result = isThenable(begun) ? await begun : begun
@@ -93,7 +97,8 @@ export class SimulatedCall {
       if (isDead()) return await this.#forgotten()
       throw error
     } finally {
-      underway.end(this)
+      this.#works--
+      this.#note()
     }
   }
 
@@ -103,16 +108,24 @@ export class SimulatedCall {
     return never()
   }
 
+  /** It takes real time while it works, unless it sleeps in a place. A sleep may outlast the work that has left it behind. */
+  #note(): void {
+    const { underway, isDead } = this.#owner
+    if (this.#works > 0 && this.#sleeps === 0 && !isDead()) underway.begin(this)
+    else underway.end(this)
+  }
+
   /** Sleeps on the simulation's clock, whose work is not attributed to this call. */
   async sleep(durationMs: number): Promise<void> {
-    const { underway, isDead } = this.#owner
-    underway.end(this)
+    this.#sleeps++
+    this.#note()
     try {
       await inSimulation(this.#outer, this.#sleep, durationMs)
     } finally {
-      underway.begin(this)
+      this.#sleeps--
+      this.#note()
     }
-    if (isDead()) await this.#forgotten()
+    if (this.#owner.isDead()) await this.#forgotten()
   }
 }
 

@@ -60,6 +60,30 @@ describe('a simulated run', () => {
     expect(result.world.read(1, LastTurn).stop).toBe('done')
   })
 
+  const withTwoSleeps: Record<string, ToolRun> = {
+    'sleeps in two places': async (_, { sleep }) => {
+      await Promise.all([sleep(100), sleep(50_000)])
+      return 'slept'
+    },
+    'goes on behind the first of two sleeps': async (_, { sleep }) => {
+      await Promise.race([sleep(100), sleep(50_000)])
+      return 'slept'
+    },
+    'leaves a sleep behind': (_, { sleep }) => {
+      void sleep(50_000)
+      return 'is asleep'
+    },
+  }
+  it.for(Object.entries(withTwoSleeps).flatMap(([what, run]) => [1, 3].map((processes) => ({ what, run, processes }))))(
+    'does not wait for a tool that $what, with $processes processes',
+    async ({ run, processes }) => {
+      const asks = oneTool(run, { processes, latencyMs: { model: [60_000, 60_000] } })
+      const { violation, world } = await simulate(asks)
+      expect(violation).toBeUndefined()
+      expect(world.read(1, LastTurn).stop).toBe('done')
+    },
+  )
+
   it('runs the worlds of sessions on the same clock, under labels of their own', async () => {
     const { worlds, trace, ok } = await simulate(smallTeam)
     expect(ok).toBe(true)

@@ -51,5 +51,6 @@ export const toldByFleets: ReadonlySet<string> = new Set([
   'single-agent',
   'support-desk',
   'taken-back',
+  'two-sleeps',
   'waits-and-timeouts',
 ])
