@@ -3,12 +3,12 @@ import { Boundary } from '../../components/context/boundary.ts'
 import { CompactionPending } from '../../components/context/compaction-state.ts'
 import { Conversation, Unread } from '../../components/agent/conversation.ts'
 import { ModelCall } from '../../components/effects/model-call.ts'
-import { OwnedBy } from '../../components/effects/effect.ts'
+import { Outcome, OwnedBy } from '../../components/effects/effect.ts'
 import { HolderOf } from '../../components/context/holder.ts'
 import { LastCall } from '../../components/context/last-call.ts'
 import { Llm } from '../../components/agent/llm.ts'
 import { Rewound } from '../../components/agent/rewound.ts'
-import { SubagentSession } from '../../components/sessions/subagent-session.ts'
+import { ActiveFor, SubagentSession } from '../../components/sessions/subagent-session.ts'
 import { Ancestry } from '../../components/sessions/ancestry.ts'
 import { Summarizing, Terminal } from '../../components/agent/agent-tags.ts'
 import { Turn } from '../../components/agent/turn.ts'
@@ -20,7 +20,7 @@ import { type RewindPoint, rewindPoint } from '../../src/rules/projection/rewind
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { dropJob } from '../context/archive-jobs.ts'
-import { cancelSession, activeSessions } from '../sessions/end-session.ts'
+import { cancelSession } from '../sessions/end-session.ts'
 import { markRead } from '../sessions/session-answers.ts'
 import { unreadSessions } from '../sessions/wait.ts'
 import { emit, inputsOf } from '../kit.ts'
@@ -126,16 +126,20 @@ function forgetTurns(world: World, agent: Entity, fromSeq: number): void {
   }
 }
 
-/** Sessions that nothing names any more: those at work are cancelled, and of those that have ended the agent is not notified. */
+/**
+ * Sessions that nothing names any more: those at work are cancelled, and of those that have ended, or end in this tick, the agent is
+ * not notified.
+ */
 function forgetSessions(world: World, agent: Entity, kept: readonly Message[], removed: readonly Message[]): void {
-  const sessions = [...activeSessions(world, agent), ...unreadSessions(world, agent)]
+  const sessions = [...world.referrers(ActiveFor, agent), ...unreadSessions(world, agent)]
   if (sessions.length === 0) return
   const [before, after] = [JSON.stringify(kept), JSON.stringify(removed)]
   for (const session of new Set(sessions)) {
     const { sessionId, finishedAtMs } = world.read(session, SubagentSession)
     if (before.includes(sessionId) || !after.includes(sessionId)) continue
-    if (finishedAtMs === undefined) cancelSession(world, session)
-    else markRead(world, session)
+    if (finishedAtMs !== undefined) markRead(world, session)
+    else if (world.has(session, Outcome)) world.patch(session, SubagentSession, { notify: false })
+    else cancelSession(world, session)
   }
 }
 
