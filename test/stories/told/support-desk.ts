@@ -54,8 +54,10 @@ export default {
       return 'You are welcome.'
     }),
     payer: scripted(({ messages }) => {
-      const last = messages.at(-1)
-      return last?.role === 'user' ? calls(['pay_back', { parcel: textOf(last) }]) : 'It is paid.'
+      // After an empty reply, the last message is a note of the runtime, which may come again.
+      const task = textOf(messages.find(({ role }) => role === 'user'))
+      const isAsked = messages.at(-1)?.role === 'user'
+      return isAsked ? calls(['pay_back', { parcel: `${messages.length} ${task}` }]) : 'It is paid.'
     }),
   },
   world(seed: number, name = 'desk') {
