@@ -12,7 +12,7 @@ export {
   Summarizing,
   Terminal,
 } from './agent/agent-tags.ts'
-export { Approval, ApprovalOf, AwaitingApproval, Requested, ToolCall } from './agent/tool-call.ts'
+export { Approval, ApprovalOf, AwaitingApproval, Reported, Requested, ToolCall } from './agent/tool-call.ts'
 export { Archival } from './context/archival.ts'
 export { Archive, ArchiveJob, EndedTurn, LastWords, SummaryOf } from './context/archive.ts'
 export { Blueprint, BlueprintOf, MadeFrom, SharedHistory } from './sessions/blueprint.ts'

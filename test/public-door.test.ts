@@ -180,6 +180,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'Retrieval',
     'Rewound',
     'ReportedUsage',
+    'Reported',
     'Requested',
     'Rewrite',
     'RewriteTotal',

@@ -19,6 +19,9 @@ export const ToolCall = defineComponent('ToolCall', () =>
 /** A tool call that has not been decided yet. */
 export const Requested = defineTag('Requested')
 
+/** The call has a result, which was emitted; the conversation gets it behind those of earlier calls. */
+export const Reported = defineTag('Reported')
+
 /** The call may run only if a person agrees. */
 export const AwaitingApproval = defineTag('AwaitingApproval')
 

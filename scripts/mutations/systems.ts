@@ -62,8 +62,15 @@ export const systemMutations: readonly Mutation[] = [
     name: 'results-out-of-order',
     bug: 'a result does not wait for those of the calls before it',
     file: 'systems/agent/tool-results.ts',
-    before: '    if (outcome === undefined || isForOthers(world, call)) return\n',
+    before: '    if (outcome === undefined || isForOthers(world, call)) isNext = false\n',
     after: '    if (outcome === undefined || isForOthers(world, call)) continue\n',
+  },
+  {
+    name: 'waiting-result-reported-again',
+    bug: 'a result that waited for those before it is emitted a second time when the conversation gets it',
+    file: 'systems/agent/tool-results.ts',
+    before: '  if (!world.has(call, Reported)) report(world, agent, call, result)\n',
+    after: '  report(world, agent, call, result)\n',
   },
   {
     name: 'message-during-last-call-unanswered',

@@ -1,5 +1,5 @@
 import { SubagentSession } from '../../components/sessions/subagent-session.ts'
-import { Conversation, type Entity, type Message, type Runner, type World } from '../index.ts'
+import { Conversation, type Entity, type Message, type Runner, textOf, type World } from '../index.ts'
 import { answeredTools, type AskEvent, contextEventTypes, type OpenTool, openTools, sessionName } from './ask-event.ts'
 
 type Path = readonly string[] | undefined
@@ -74,17 +74,16 @@ function followTools(
   const conversation = (path: Path): Promise<readonly Message[]> => conversationOf(runner, agent, path)
   runner.on('tool-called', ({ path, tick, index, callId, tool }) => {
     const known = conversation(path).then((messages): AskEvent => {
-      const asked = [...openTools(messages), ...answeredTools(messages)].find((call) => call.callId === callId)
-      const call: OpenTool = { callId, tool, arguments: asked?.arguments ?? {} }
+      const call: OpenTool = { callId, tool, arguments: argumentsOf(messages, callId) }
       return { type: 'tool-called', ...at(path), tick, index, ...call }
     })
     say(known)
   })
-  runner.on('tool-answered', ({ path, tick, index, callId, tool, isError }) => {
+  runner.on('tool-answered', ({ path, tick, index, callId, tool, isError, result }) => {
     const known = conversation(path).then((messages): AskEvent => {
-      const answered = answeredTools(messages).findLast((call) => call.callId === callId)
-      const call = answered ?? { callId, tool, arguments: {}, isError, text: '' }
-      return { type: 'tool-answered', ...at(path), tick, index, ...call }
+      const call = { callId, tool, arguments: argumentsOf(messages, callId), isError }
+      const text = textOf({ role: 'tool', callId, name: tool, content: result })
+      return { type: 'tool-answered', ...at(path), tick, index, ...call, text }
     })
     say(known)
   })
@@ -92,6 +91,10 @@ function followTools(
     const { message, fraction } = event
     say(Promise.resolve({ type: 'tool-progressed', ...at(pathOf(event)), message, fraction }))
   })
+}
+
+function argumentsOf(messages: readonly Message[], callId: string): OpenTool['arguments'] {
+  return [...openTools(messages), ...answeredTools(messages)].find((call) => call.callId === callId)?.arguments ?? {}
 }
 
 /** Empty for sessions below the first level, which cannot be read here. */

@@ -54,6 +54,7 @@ export interface StandardEvents {
     readonly tool: string
     readonly arguments: JsonObject
   }
+  /** In the tick in which the call ends; the conversation gets the results in call order. */
   'tool-answered': {
     readonly agent: Entity
     readonly callId: string
@@ -99,7 +100,7 @@ export interface StandardEvents {
     readonly approved: boolean
     readonly reason?: string | undefined
   }
-  /** A call of an agent with a `Policy` has its result: once a call, also for one that was refused. */
+  /** A call of an agent with a `Policy` has ended: once a call, in the tick of its end, also for one that was refused. */
   'call-settled': {
     readonly agent: Entity
     readonly callId: string

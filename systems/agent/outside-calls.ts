@@ -10,7 +10,8 @@ import { awaitJudgement } from './call-inspection.ts'
 import { judgeInLine } from './call-judgement.ts'
 import { emitSettled, numberCall } from './numbered-call.ts'
 import { permittedTool } from './run-call.ts'
-import { refuseCall, resultOf } from './tool-results.ts'
+import { contentOf, resultOf } from '../../src/rules/projection/call-result.ts'
+import { refuseCall } from './tool-results.ts'
 
 /** Most calls that are decided in a tick; the rest are in the next. */
 const maxStartsPerTick = 256
@@ -58,7 +59,7 @@ function answer(world: World, call: Entity): void {
   const { agent: caller } = world.read(call, OwnedBy)
   const { callId, name: tool } = world.read(call, ToolCall)
   const result = resultOf(world, call, world.read(call, Outcome))
-  const content = 'content' in result ? result.content : [{ type: 'text' as const, text: result.text }]
+  const content = contentOf(result)
   const { isError } = result
   const texts = content.flatMap((block) => (block.type === 'text' ? [block.text] : []))
   emitSettled(world, caller, call, { isError, result: texts.join('\n') })

@@ -1,24 +1,23 @@
 import { Busy } from '../../components/agent/agent-tags.ts'
 import { Answering, AwaitingSession } from '../../components/sessions/session-call.ts'
-import { Effect, Outcome, OwnedBy } from '../../components/effects/effect.ts'
-import type { OutcomeData } from '../../src/protocol/failure.ts'
-import { ToolCall } from '../../components/agent/tool-call.ts'
+import { Outcome, OwnedBy } from '../../components/effects/effect.ts'
+import { Reported, Requested, ToolCall } from '../../components/agent/tool-call.ts'
 import type { Entity, Initial } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { emit, refusalOf, settled } from '../kit.ts'
+import { emit, settled } from '../kit.ts'
 import { Conversation } from '../../components/agent/conversation.ts'
-import type { FileBlock, Message, TextBlock } from '../../src/protocol/message.ts'
-import type { ToolOutput } from '../../src/tools/port.ts'
+import type { Message } from '../../src/protocol/message.ts'
 import { Llm } from '../../components/agent/llm.ts'
 import { Policy } from '../../components/agent/policy.ts'
 import { Retrieval } from '../../components/agent/workspace-entry.ts'
+import { type CallResult, contentOf, resultOf } from '../../src/rules/projection/call-result.ts'
 import { seqAt } from '../../src/rules/projection/places.ts'
 import { emitSettled } from './numbered-call.ts'
 import { enterResult, noteChanges } from './workspace.ts'
 
 /**
- * Adds tool results to conversations in call order: a result waits for those of earlier calls.
- * Writes: Conversation, Busy; for agents with a Retrieval WorkspaceEntry, WorkspaceState.
+ * Adds tool results to conversations in call order: a result waits for those of earlier calls, and is reported before.
+ * Writes: Conversation, Busy, Reported; for agents with a Retrieval WorkspaceEntry, WorkspaceState.
  */
 export const toolResults = {
   name: 'tool-results',
@@ -32,16 +31,25 @@ export const toolResults = {
   },
 }
 
-/** Takes the results that are next in line; the last of them ends the step. */
+/**
+ * Takes the results that are next in line; the last of them ends the step. Those behind an open call are reported at once.
+ */
 export function collectResults(world: World, agent: Entity): void {
   const calls = world.referrers(OwnedBy, agent).filter((entity) => world.has(entity, ToolCall))
   if (calls.length === 0) return
+  let isNext = true
   for (const call of calls) {
     const outcome = world.get(call, Outcome)
-    if (outcome === undefined || isForOthers(world, call)) return
-    answerCall(world, agent, call, resultOf(world, call, outcome))
+    // Calls are numbered as they are decided, in call order: what stands behind an undecided one has no number yet.
+    if (outcome === undefined && world.has(call, Requested)) return
+    if (outcome === undefined || isForOthers(world, call)) isNext = false
+    else if (isNext) answerCall(world, agent, call, resultOf(world, call, outcome))
+    else if (!world.has(call, Reported)) {
+      report(world, agent, call, resultOf(world, call, outcome))
+      world.add(call, Reported)
+    }
   }
-  world.remove(agent, Busy)
+  if (isNext) world.remove(agent, Busy)
 }
 
 /** The subagent scheduler turns the outcome of a call about a session into its answer. */
@@ -49,30 +57,24 @@ function isForOthers(world: World, call: Entity): boolean {
   return world.has(call, AwaitingSession) || world.has(call, Answering)
 }
 
-/** The result of a call as the model reads it. */
-export type CallResult =
-  | { readonly text: string; readonly isError: boolean }
-  | { readonly content: readonly (TextBlock | FileBlock)[]; readonly isError: boolean }
-
 /** Inserts a call's result behind the message that asked and the results before it, and ends the call. */
 export function answerCall(world: World, agent: Entity, call: Entity, result: CallResult): void {
-  const { callId, name } = world.read(call, ToolCall)
-  let answer = result
-  const problem = refusalOf(() => insert(world, agent, call, answer))
-  if (problem !== undefined) {
-    const text = `Error: The result of '${name}' is malformed: ${problem}`
-    answer = withDoubt({ text, isError: true }, doubtOf(world, call))
-    insert(world, agent, call, answer)
-  }
-  const { isError } = answer
+  insert(world, agent, call, result)
   if (world.has(agent, Retrieval)) {
     const seq = seqAt(world, agent, placeOfResults(world, agent) - 1)
-    if (isError) noteChanges(world, agent, call)
-    else enterResult(world, agent, call, textOfResult(answer), seq)
+    if (result.isError) noteChanges(world, agent, call)
+    else enterResult(world, agent, call, textOfResult(result), seq)
   }
-  if (world.has(agent, Policy)) emitSettled(world, agent, call, { isError, result: textOfResult(answer) })
+  if (!world.has(call, Reported)) report(world, agent, call, result)
   world.despawn(call)
-  emit(world, 'tool-answered', { agent, callId, tool: name, isError, result: contentOf(answer) })
+}
+
+/** Emits a call's result: in the tick of its outcome, even if the conversation gets it behind those of earlier calls. */
+function report(world: World, agent: Entity, call: Entity, result: CallResult): void {
+  const { callId, name } = world.read(call, ToolCall)
+  const { isError } = result
+  if (world.has(agent, Policy)) emitSettled(world, agent, call, { isError, result: textOfResult(result) })
+  emit(world, 'tool-answered', { agent, callId, tool: name, isError, result: contentOf(result) })
 }
 
 function textOfResult(result: CallResult): string {
@@ -81,49 +83,12 @@ function textOfResult(result: CallResult): string {
     .join('\n')
 }
 
-function contentOf(result: CallResult): readonly (TextBlock | FileBlock)[] {
-  return 'content' in result ? result.content : [{ type: 'text', text: result.text }]
-}
-
 function insert(world: World, agent: Entity, call: Entity, result: CallResult): void {
   const { callId, name } = world.read(call, ToolCall)
   const content = contentOf(result)
   const message = { callId, content, ...(result.isError && { isError: true }), name, role: 'tool' as const }
   insertMessage(world, agent, placeOfResults(world, agent), message)
 }
-
-/** A settled call's result. A failure says so if the work may have been done. */
-export function resultOf(world: World, call: Entity, outcome: OutcomeData): CallResult {
-  if (outcome.ok) {
-    const { content, isError } = (outcome.value ?? {}) as ToolOutput
-    return isError === true
-      ? withDoubt({ content, isError }, doubtOf(world, call, outcome))
-      : { content, isError: false }
-  }
-  const { kind, message } = outcome.failure
-  const head = kind === 'tool-denied' ? '' : kind === 'interrupted' ? '[interrupted] ' : 'Error: '
-  return withDoubt({ text: head + message, isError: true }, doubtOf(world, call, outcome))
-}
-
-function withDoubt(result: CallResult, doubt: string | undefined): CallResult {
-  const content = contentOf(result)
-  // The conversation refuses malformed content.
-  if (doubt === undefined || !Array.isArray(content)) return result
-  return { content: [...content, { type: 'text', text: doubt }], isError: true }
-}
-
-/** Why a failed call may have done its work. */
-function doubtOf(world: World, call: Entity, outcome?: OutcomeData): string | undefined {
-  const { attempt, restart } = world.get(call, Effect) ?? {}
-  if (restart === 'keyed' && attempt !== undefined && attempt > 1) return ranBefore
-  const mayHaveRun = restart === 'keyed' || restart === 'once'
-  return mayHaveRun && outcome?.ok === false && outcome.failure.kind === 'timed-out' ? ranTooLong : undefined
-}
-
-const ranBefore =
-  '[The process ended while an earlier run of this call was under way: it may have happened, or not, or in part.]'
-
-const ranTooLong = '[It was under way until then: it may have happened, or not, or in part.]'
 
 /** Messages that arrived during the calls stand behind the results. */
 function placeOfResults(world: World, agent: Entity): number {

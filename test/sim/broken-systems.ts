@@ -22,7 +22,8 @@ import type { Component, Entity } from '../../src/world/component.ts'
 import type { Input } from '../../src/world/input.ts'
 import type { Json } from '../../src/world/json.ts'
 import type { System, World } from '../../src/world/world.ts'
-import { answerCall, resultOf } from '../../systems/agent/tool-results.ts'
+import { resultOf } from '../../src/rules/projection/call-result.ts'
+import { answerCall } from '../../systems/agent/tool-results.ts'
 import {
   cancellation,
   reasoning,

@@ -5,6 +5,7 @@ import {
   ModelCall,
   OwnedBy,
   RenderedPrompt,
+  Reported,
   SystemPrompt,
   ToolCall,
   ToolRegistry,
@@ -200,6 +201,15 @@ describe('calls-answered-once', () => {
   it('is broken by a call that is told to be answered twice', () => {
     const tells = (world: World): void => world.emit({ type: 'tool-answered', agent: 1, callId: 'a', tool: 'look' })
     expect(lastOf(callsAnsweredOnce, calls, all(answers(2, 'a'), tells, tells))).toBe(
+      "call 'a' of agent 1 was reported as answered twice",
+    )
+  })
+
+  it('is broken by a call that is told to be answered when its result is there, and again when it is put', () => {
+    const tells = (world: World): void => world.emit({ type: 'tool-answered', agent: 1, callId: 'a', tool: 'look' })
+    const early = all(tells, (world) => world.add(2, Reported))
+    expect(lastOf(callsAnsweredOnce, calls, early, answers(2, 'a'))).toBeUndefined()
+    expect(lastOf(callsAnsweredOnce, calls, early, all(answers(2, 'a'), tells))).toBe(
       "call 'a' of agent 1 was reported as answered twice",
     )
   })

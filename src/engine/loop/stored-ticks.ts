@@ -1,6 +1,8 @@
 import type { Message } from '../../protocol/message.ts'
 import { Conversation } from '../../../components/agent/conversation.ts'
-import { ToolCall } from '../../../components/agent/tool-call.ts'
+import { Reported, ToolCall } from '../../../components/agent/tool-call.ts'
+import { Outcome, OwnedBy } from '../../../components/effects/effect.ts'
+import { contentOf, resultOf } from '../../rules/projection/call-result.ts'
 import type { StoredWorld } from '../../stores/port.ts'
 import type { Component, Entity } from '../../world/component.ts'
 import type { WorldEvent } from '../../world/input.ts'
@@ -58,7 +60,7 @@ export function openSnapshot({ snapshot }: StoredWorld): OpenedSnapshot {
   return openLines(snapshot.lines)
 }
 
-/** The field, by event type, whose content is in the agent's conversation as well. */
+/** The field, by event type, whose content is in the agent's conversation, or in the call, as well. */
 const contentFields: Readonly<Record<string, string>> = { 'tool-answered': 'result', 'tool-called': 'arguments' }
 
 /** Events as stored: content that the world has already is left out, and found again by the id of the call. */
@@ -77,7 +79,7 @@ export function withoutContentOf(event: WorldEvent): WorldEvent {
 export function withContent(world: World, events: readonly WorldEvent[]): readonly WorldEvent[] {
   return events.map((event) => {
     if (event.type === 'tool-called') return { ...event, arguments: argumentsOf(world, event) }
-    return event.type === 'tool-answered' ? { ...event, result: resultOf(world, event) } : event
+    return event.type === 'tool-answered' ? { ...event, result: answerOf(world, event) } : event
   })
 }
 
@@ -91,11 +93,22 @@ function argumentsOf(world: World, { agent, callId, effect }: WorldEvent): Json 
   return {}
 }
 
-function resultOf(world: World, { agent, callId }: WorldEvent): Json {
-  for (const message of newestFirst(world, agent as Entity)) {
+function answerOf(world: World, event: WorldEvent): Json {
+  const agent = event['agent'] as Entity
+  const callId = event['callId']
+  const call = world.exists(agent) ? reportedCall(world, agent, callId) : undefined
+  if (call !== undefined) return [...contentOf(resultOf(world, call, world.read(call, Outcome)))]
+  for (const message of newestFirst(world, agent)) {
     if (message.role === 'tool' && message.callId === callId) return message.content
   }
   return []
+}
+
+/** A call whose result is not in the conversation yet. */
+function reportedCall(world: World, agent: Entity, callId: unknown): Entity | undefined {
+  return world
+    .referrers(OwnedBy, agent)
+    .find((call) => world.has(call, Reported) && world.read(call, ToolCall).callId === callId)
 }
 
 /** Newest first, since ids of calls may repeat in later turns. */

@@ -1,7 +1,7 @@
 import type { ArchivalData } from '../../../components/context/archival.ts'
 import type { ArchiveReason } from '../../protocol/context.ts'
 import type { Stop } from '../../protocol/failure.ts'
-import type { Message } from '../../protocol/message.ts'
+import type { Message, ProviderBlock } from '../../protocol/message.ts'
 
 /** Why a turn is not archived. */
 export type SkipReason =
@@ -62,13 +62,21 @@ function trigger({ config, estimate, messages, stop }: EndedTurnView): ArchiveRe
   return isHeavy ? 'tokens' : undefined
 }
 
+/** The calls of tools, with those that a provider ran itself. */
 export function callsIn(messages: readonly Message[]): number {
   let calls = 0
   for (const { content, role } of messages) {
     if (role !== 'assistant') continue
-    for (const { type } of content) if (type === 'tool-call') calls++
+    for (const block of content) {
+      if (block.type === 'tool-call' || (block.type === 'provider' && isCall(block))) calls++
+    }
   }
   return calls
+}
+
+/** Such as `server_tool_use`, `mcp_tool_use`, `web_search_call`; results are blocks, or fields, of their own. */
+function isCall({ data }: ProviderBlock): boolean {
+  return typeof data['type'] === 'string' && /_(?:call|tool_use)$/.test(data['type'])
 }
 
 /** Is a call unanswered? Results stand between the message that asked and the model's next one. */

@@ -1,12 +1,12 @@
 import { OwnedBy } from '../../../components/effects/effect.ts'
-import { ToolCall } from '../../../components/agent/tool-call.ts'
+import { Reported, ToolCall } from '../../../components/agent/tool-call.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding, Law, WatchedTick } from '../law.ts'
 import { Conversations, conversationsConcern, type Reading } from './conversations.ts'
 
 export const callsAnsweredOnce: Law = {
-  concern: { ...conversationsConcern, set: [...conversationsConcern.set, ToolCall] },
+  concern: { ...conversationsConcern, set: [...conversationsConcern.set, Reported, ToolCall] },
   name: 'calls-answered-once',
   meaning: 'Each tool call of a message is answered exactly once, and all are by the end of the turn.',
   watch(run) {
@@ -38,21 +38,27 @@ class Calls {
   #world: World
   readonly #agents = new Map<Entity, Entity>()
   readonly #counts = new Map<Entity, number>()
+  /** Calls whose result was emitted, and waits for those of earlier calls: by entity, as `nameOf` names them. */
+  readonly #reported = new Map<Entity, string>()
 
   constructor(world: World, conversations: Conversations) {
     this.#world = world
     this.#conversations = conversations
     for (const call of world.entitiesWith(ToolCall)) this.#add(call, [])
+    for (const call of world.entitiesWith(Reported)) this.#report(call)
   }
 
   ticked(tick: WatchedTick, { touched }: Reading): Finding {
     this.#world = tick.world
     const { despawned } = tick.step.delta
+    const inEvents = this.#inEvents(tick)
+    if (inEvents !== undefined) return inEvents
+    for (const [call] of tick.changes.of(Reported).set) this.#report(call)
     const changed: Entity[] = []
     for (const [call] of tick.changes.of(ToolCall).set) this.#add(call, changed)
     if (despawned !== undefined) for (const entity of despawned) this.#remove(entity, changed)
     if (changed.length === 0 && touched.length === 0) return undefined
-    return this.#inEvents(tick) ?? this.unlike(touched) ?? this.unlike(changed)
+    return this.unlike(touched) ?? this.unlike(changed)
   }
 
   /** The calls without a result are as many as the calls in flight. */
@@ -68,7 +74,7 @@ class Calls {
     return undefined
   }
 
-  /** When a turn ends all calls are answered, and no tick reports one call as answered twice. */
+  /** When a turn ends all calls are answered, and no call is reported as answered twice. */
   #inEvents({ step }: WatchedTick): Finding {
     let answered: Set<string> | undefined
     for (const event of step.events) {
@@ -79,14 +85,20 @@ class Calls {
         const [open] = this.#conversations.open(this.#world, agent)
         if (open !== undefined) return `the turn of agent ${agent} has ended, and call '${open}' was never answered`
       } else {
-        answered ??= new Set()
+        answered ??= new Set(this.#reported.values())
         const id = event['callId'] as string
-        const call = `${agent} ${id}`
+        const call = nameOf(agent, id)
         if (answered.has(call)) return `call '${id}' of agent ${agent} was reported as answered twice`
         answered.add(call)
       }
     }
     return undefined
+  }
+
+  #report(call: Entity): void {
+    const agent = this.#world.get(call, OwnedBy)?.agent
+    const id = this.#world.get(call, ToolCall)?.callId
+    if (agent !== undefined && id !== undefined) this.#reported.set(call, nameOf(agent, id))
   }
 
   /** @param changed collects the agent that called */
@@ -102,7 +114,12 @@ class Calls {
     const agent = this.#agents.get(call)
     if (agent === undefined) return
     this.#agents.delete(call)
+    this.#reported.delete(call)
     this.#counts.set(agent, (this.#counts.get(agent) ?? 0) - 1)
     changed.push(agent)
   }
+}
+
+function nameOf(agent: Entity, callId: string): string {
+  return `${agent} ${callId}`
 }

@@ -88,9 +88,9 @@ export function steps(
   }
 }
 
-/** What was told of the calls that are settled. */
+/** What was told of the calls that are settled, in call order. */
 export function settledCalls({ told }: Pick<Driven, 'told'>) {
-  return told('call-settled')
+  return told('call-settled').toSorted((one, other) => one.number - other.number)
 }
 
 export const call = (name: string, given: Readonly<Record<string, Json>> = {}) => ({ name, arguments: given })

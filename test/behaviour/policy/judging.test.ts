@@ -127,6 +127,32 @@ describe('a call of an agent with a policy', () => {
     expect(settledCalls(run)).toMatchObject([{ elapsedMs: 5_000, outcome: 'ran' }])
   })
 
+  it('is told when it ends, with its own time, also behind one that takes longer or is asked about', async () => {
+    const home = await homeWith()
+    const options = { operation: 'read', category: 'x' } as const
+    const slow = tool('slow', ({ sleep }) => sleep(5_000).then(() => 'slept'), options)
+    const quick = tool('quick', ({ sleep }) => sleep(10).then(() => 'quick'), options)
+    const asks = call('write_file', { path: 'd.ts', content: '' })
+    const behaviour = steps([call('slow'), asks, call('quick'), call('nothing')])
+    const clock = new VirtualClock()
+    const run = judged({ home, behaviour, tools: [slow, quick], host: { clock }, approve: 'by-input' })
+    run.runner.on('call-settled', ({ tool: name }) => {
+      const [approval] = run.told('approval-requested')
+      if (name === 'slow' && approval !== undefined)
+        void run.runner.post({ kind: 'answer', approval: approval.approval, approved: false })
+    })
+    await run.settle()
+    expect(
+      run.told('call-settled').map(({ elapsedMs, number, outcome, tool: name }) => [name, number, elapsedMs, outcome]),
+    ).toEqual([
+      ['nothing', 4, 0, 'ran'],
+      ['quick', 3, 10, 'ran'],
+      ['slow', 1, 5_000, 'ran'],
+      ['write_file', 2, 5_000, 'declined'],
+    ])
+    expectValid(run.world, run.agent)
+  })
+
   it('is asked about as exec when its repository has git run programs', async () => {
     const home = await homeWith()
     const cwd = join(home, 'projects/app')

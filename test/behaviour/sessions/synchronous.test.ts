@@ -203,7 +203,9 @@ describe('several calls in one message', () => {
 
   /** Calls of the lead, in the order in which their results came into its conversation. */
   function answeredOf(made: Team): string[] {
-    return made.told('tool-answered').flatMap(({ callId, path }) => (path === undefined ? callId : []))
+    return [...made.world.read(made.lead, Conversation)].flatMap((message) =>
+      message.role === 'tool' ? message.callId : [],
+    )
   }
 })
 

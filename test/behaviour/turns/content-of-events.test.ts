@@ -1,5 +1,6 @@
 import { memoryStore, type Store, VirtualClock } from 'entia'
 import { describe, expect, it } from 'vitest'
+import { expectValid, transcript } from '../../transcript.ts'
 import { behaving, calling, driven, gate, mortal, reopened, settled, worldWith } from './driving.ts'
 import { tool, wait } from './tools.ts'
 
@@ -76,6 +77,58 @@ describe('the events of a tool call', () => {
       type === 'tool-called' ? { arguments: { why: 'so' } } : { result: [{ text: 'stopped' }] },
     )
     await second.runner.idle()
+  })
+
+  it('are emitted when it ends, with its own time, though the model reads the results in call order', async () => {
+    const { agent, world } = worldWith({ tools: [wait] })
+    const lengths = [50, 7, 20]
+    const { models } = behaving(calling(...lengths.map((n) => ({ name: 'wait', arguments: { n } }))))
+    const { told } = await settled(world, { models, tools: [wait] })
+    expect(told('tool-answered').map(({ nowMs, result }) => [nowMs, result])).toEqual(
+      [7, 20, 50].map((n) => [n, [{ type: 'text', text: `waited ${n}` }]]),
+    )
+    const read = transcript(world, agent).filter((line) => line.startsWith('tool '))
+    expect(read.map((line) => line.split(': ')[1])).toEqual(lengths.map((n) => `waited ${n}`))
+  })
+
+  it('are emitted once each where the turn is cancelled while a slow one runs, in front of one that has ended', async () => {
+    const { agent, world } = worldWith({ tools: [wait] })
+    const { models } = behaving(calling(...[50, 7].map((n) => ({ name: 'wait', arguments: { n } }))))
+    const { runner, told } = driven(world, { models, tools: [wait], clock: new VirtualClock() })
+    runner.on('tool-answered', ({ nowMs }) => nowMs === 7 && void runner.cancel(agent))
+    await runner.start()
+    await runner.idle()
+    const texts = told('tool-answered').map(({ nowMs, result }) => [
+      nowMs,
+      ...result.map((block) => block.type === 'text' && block.text),
+    ])
+    expect(texts).toEqual([
+      [7, 'waited 7'],
+      [7, '[cancelled by the user]'],
+    ])
+    expectValid(world, agent)
+  })
+
+  it('that has ended behind a slow one are emitted again after a crash, content and time included', async () => {
+    const kept = memoryStore()
+    const [committed, dead] = [gate(), gate<never>()]
+    const slow = tool('slow', () => dead.promise)
+    const quick = tool('quick', () => 'quick as it is')
+    const model = () => behaving(calling({ name: 'slow' }, { name: 'quick' })).models
+    const { world } = worldWith({ tools: [slow, quick] })
+    const first = mortal(world, { models: model(), tools: [slow, quick], store: kept })
+    first.runner.on('tool-answered', () => committed.resolve())
+    await first.runner.start()
+    await committed.promise
+    await first.runner.stop()
+    const second = await reopened(kept, { models: model(), tools: [tool('slow', () => 'slow no more'), quick] })
+    await second.runner.start()
+    await second.runner.idle()
+    const [before] = first.told('tool-answered')
+    expect(before).toMatchObject({ tool: 'quick', result: [{ text: 'quick as it is' }] })
+    const again = second.told('tool-answered')
+    expect(again[0]).toEqual(before)
+    expect(again.slice(1)).toMatchObject([{ tool: 'slow' }])
   })
 
   it('of a call that a person has agreed to have its arguments as well', async () => {

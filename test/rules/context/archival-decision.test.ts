@@ -57,6 +57,37 @@ describe('a turn that has ended', () => {
     expect(archivalDecision(turn({ messages }))).toEqual({ archive: true, reason: 'tool_calls' })
   })
 
+  it.each([
+    ['anthropic', ['server_tool_use', 'mcp_tool_use'], ['web_search_tool_result', 'mcp_tool_result']],
+    [
+      'openai',
+      ['web_search_call', 'code_interpreter_call', 'mcp_call', 'file_search_call', 'image_generation_call'],
+      ['mcp_list_tools', 'tool_search_output', 'compaction'],
+    ],
+  ])('is archived for calls that %s ran itself, each counted once', (provider, calls, others) => {
+    const block = (type: string) => ({ type: 'provider' as const, provider, data: { type, id: 'a' } })
+    const content = Array.from({ length: 4 }, (_, index) => block(calls[index % calls.length] ?? ''))
+    const of = (...more: readonly string[]) => [
+      user('Go'),
+      { role: 'assistant' as const, content: [...content, ...more.map(block)] },
+    ]
+    expect(archivalDecision(turn({ messages: of(...others) }))).toEqual({ archive: false, reason: 'below_thresholds' })
+    expect(archivalDecision(turn({ messages: of(calls.at(-1) ?? '') }))).toEqual({
+      archive: true,
+      reason: 'tool_calls',
+    })
+    const own = [...of(), asking('own'), answering('own'), saying('Done.')]
+    expect(archivalDecision(turn({ messages: own }))).toEqual({ archive: true, reason: 'tool_calls' })
+  })
+
+  it('is weighed by what a provider found, too', () => {
+    const data = { type: 'web_search_tool_result', content: [{ title: 'word '.repeat(9_000) }] }
+    const content = [{ type: 'provider' as const, provider: 'anthropic', data }]
+    const messages: readonly Message[] = [user('Go'), { role: 'assistant', content }]
+    const estimate = (tokens: number) => isAtLeast(messages, { factor: 1, tokens })
+    expect(archivalDecision(turn({ messages, estimate }))).toEqual({ archive: true, reason: 'tokens' })
+  })
+
   it('is archived for exactly as many tokens as the threshold says, and not for one less', () => {
     expect(archivalDecision(turn({ estimate: 8_000 }))).toEqual({ archive: true, reason: 'tokens' })
     expect(archivalDecision(turn({ estimate: 7_999 }))).toEqual({ archive: false, reason: 'below_thresholds' })

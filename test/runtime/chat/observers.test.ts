@@ -70,12 +70,12 @@ describe('an observer', () => {
       policy: { permissions: { grep_files: 'deny' } },
       approve: () => false,
     })
-    const told: unknown[] = []
+    const told: (readonly [number, ...unknown[]])[] = []
     addObserver(session, ({ call, callNumber, outcome, success }) => {
       told.push([callNumber, call.tool, outcome, success])
     })
     await turn('Go.', session)
-    expect(told).toEqual([
+    expect(told.toSorted(([one], [other]) => one - other)).toEqual([
       [1, 'read_file', 'ran', true],
       [2, 'grep_files', 'deny', false],
       [3, 'write_file', 'declined', false],

@@ -1,9 +1,9 @@
 import { Conversation, type FileBlock, user } from 'entia'
-import { Busy, Effect, Outcome, ToolCall, Unread } from 'entia/components'
+import { Busy, Effect, Outcome, Policy, ToolCall, Unread } from 'entia/components'
 import { toolResults } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { expectValid, transcript } from '../../transcript.ts'
-import { begin, caller, said, settleWith, tickAt, worldOf } from '../one-tick.ts'
+import { begin, caller, said, settleWith, tickAt, told, worldOf } from '../one-tick.ts'
 
 const three = ['a', 'b', 'c'].map((name) => ({ name }))
 
@@ -12,6 +12,7 @@ describe('results of tools', () => {
     const world = worldOf(toolResults)
     const { agent, calls } = caller(world, three)
     const [first, second = 0, third = 0] = calls
+    for (const call of calls) begin(world, call)
     settleWith(world, third, said('C'))
     tickAt(world, 0)
     expect(transcript(world, agent).slice(2)).toEqual([])
@@ -20,14 +21,50 @@ describe('results of tools', () => {
     expect(transcript(world, agent).slice(2)).toEqual(['tool call-0: A'])
     expect(world.has(agent, Busy)).toBe(true)
     settleWith(world, second, said('B'))
-    const { events } = tickAt(world, 0)
+    tickAt(world, 0)
     expect(transcript(world, agent).slice(2)).toEqual(['tool call-0: A', 'tool call-1: B', 'tool call-2: C'])
-    expect(events).toEqual([
-      { type: 'tool-answered', agent, callId: 'call-1', tool: 'b', isError: false, result: said('B').value.content },
-      { type: 'tool-answered', agent, callId: 'call-2', tool: 'c', isError: false, result: said('C').value.content },
-    ])
     expect([world.has(agent, Busy), world.has(agent, Unread)]).toEqual([false, true])
     expect(world.query(ToolCall)).toEqual([])
+  })
+
+  it('are emitted once each, in the tick in which they are there, whatever they wait for', () => {
+    const world = worldOf(toolResults)
+    const { agent, calls } = caller(world, three)
+    for (const call of calls) begin(world, call)
+    const answered = (callId: string, tool: string, { value }: ReturnType<typeof said>) => {
+      return { type: 'tool-answered', agent, callId, tool, isError: false, result: value.content }
+    }
+    settleWith(world, calls[2] ?? 0, said('C'))
+    expect(tickAt(world, 0).events).toEqual([answered('call-2', 'c', said('C'))])
+    expect(tickAt(world, 0).events).toEqual([])
+    settleWith(world, calls[0], said('A'))
+    expect(tickAt(world, 0).events).toEqual([answered('call-0', 'a', said('A'))])
+    settleWith(world, calls[1] ?? 0, said('B'))
+    expect(tickAt(world, 0).events).toEqual([answered('call-1', 'b', said('B'))])
+  })
+
+  it('are the same to listeners and to the model, malformed ones as well', () => {
+    const world = worldOf(toolResults)
+    const { agent, calls } = caller(world, three)
+    for (const call of calls) begin(world, call, 'keyed')
+    world.patch(calls[1] ?? 0, Effect, { attempt: 2 })
+    settleWith(world, calls[1] ?? 0, { ok: true, value: { content: [{ type: 'song' }] } })
+    settleWith(world, calls[2] ?? 0, { ok: false, failure: { kind: 'timed-out', message: 'slow' } })
+    const [second, third] = tickAt(world, 0).events
+    settleWith(world, calls[0], said('A'))
+    tickAt(world, 0)
+    const read = world.read(agent, Conversation).slice(-2)
+    expect([second?.['result'], third?.['result']]).toEqual(read.map(({ content }) => content))
+    expect(read).toMatchObject([{ isError: true }, { isError: true }])
+  })
+
+  it('behind a call that is not decided yet are emitted after it: calls of a policy are numbered in call order', () => {
+    const world = worldOf(toolResults)
+    const { calls } = caller(world, three, Policy({ channel: 'cli', cwd: '/', home: '/', config: {} }))
+    settleWith(world, calls[1] ?? 0, said('not run', true))
+    expect(tickAt(world, 0).events).toEqual([])
+    begin(world, calls[0])
+    expect(told(tickAt(world, 0))).toEqual(['call-settled', 'tool-answered'])
   })
 
   it('stand before what was said while the tools ran, whenever they come', () => {
