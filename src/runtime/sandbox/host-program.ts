@@ -89,7 +89,7 @@ async function begun(): Promise<{ readonly problem?: string }> {
 async function wrapped(run: string, command: string, limits: PathLimits): Promise<string> {
   running++
   try {
-    return await line(run, command, await pathLists(limits, ripgrep, standIns))
+    return await lineOf(run, command, await pathLists(limits, ripgrep, standIns))
   } catch (error) {
     leave()
     throw error
@@ -105,7 +105,7 @@ function leave(): void {
   if (--running === 0) standIns.remove()
 }
 
-async function line(run: string, command: string, lists: PathLists): Promise<string> {
+async function lineOf(run: string, command: string, lists: PathLists): Promise<string> {
   const { allowRead, allowWrite, denyRead, denyWrite } = lists
   // Places that the package leaves writable for others.
   const usual = getDefaultWritePaths().filter((path) => {
