@@ -119,8 +119,8 @@ export const linesAndPagesMutations: readonly Mutation[] = [
     name: 'rewound-news-stays',
     bug: 'an agent hears of a session that has ended and whose launch was taken back',
     file: rewinding,
-    before: '    else markRead(world, session)\n',
-    after: '',
+    before: '    if (finishedAtMs !== undefined) markRead(world, session)\n',
+    after: '    if (finishedAtMs !== undefined) continue\n',
   },
   {
     name: 'second-page-of-inputs-is-lost',
