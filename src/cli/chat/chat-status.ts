@@ -1,10 +1,11 @@
 import { basename } from 'node:path'
+import { Turn } from '../../../components/agent/turn.ts'
 import { ActiveFor } from '../../../components/sessions/subagent-session.ts'
 import type { ChatSession } from '../../runtime/chat/chat-session.ts'
 import { gitBranch } from './git-branch.ts'
 import type { StatusFacts } from './status-line.ts'
 
-/** Facts are read anew after a tick, but not more often than this, and the branch besides. */
+/** Facts are read anew after a tick, in a turn not more often than this, and the branch besides. */
 const minAgeMs = 200
 const maxAgeMs = 2_000
 
@@ -22,8 +23,9 @@ export class ChatStatus {
 
   of(session: ChatSession): StatusFacts {
     const ageMs = performance.now() - this.#readMs
-    const { tick } = session.world
-    const isFresh = ageMs < minAgeMs || (ageMs < maxAgeMs && tick === this.#tick)
+    const { agent, world } = session
+    const { tick } = world
+    const isFresh = tick === this.#tick ? ageMs < maxAgeMs : world.has(agent, Turn) && ageMs < minAgeMs
     const known = this.#session === session && isFresh ? this.#facts : undefined
     // What runs in the background changes without a tick.
     if (known !== undefined) return { ...known, ...inBackground(session) }
