@@ -49,7 +49,7 @@ I was told: guests.txt
 (done, 2 steps)
 
 May bash run? (default: code/exec/cli)
-  [bash] rm guests.txt declined: default: code/exec/cli
+  [bash] rm guests.txt declined: it runs a command in your project
 I was told: [user declined: keep the list]
 (done, 2 steps)
 

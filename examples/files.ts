@@ -10,9 +10,10 @@ const calls = [
   { name: 'grep_files', arguments: { pattern: 'export function', glob: 'quote.ts', limit: 1 } },
   { name: 'read_file', arguments: { path: '../hello.ts' } },
 ]
-const librarian = scripted(({ messages }) =>
-  messages.at(-1)?.role === 'tool' ? 'I have looked.' : { toolCalls: calls },
-)
+const librarian = scripted(({ messages }) => {
+  const call = calls[messages.filter(({ role }) => role === 'assistant').length]
+  return call === undefined ? 'I have looked.' : { toolCalls: [call] }
+})
 
 const world = new World({ systems: standardSystems() })
 const reader = world.spawn(...agent({ model: 'script/librarian', tools }))

@@ -112,7 +112,7 @@ Prints:
 @ada:local: Order 12 lamps.
 @clerk:local: May this run? [order]
 what: 12 lamps
-Reason: default: code/write/matrix
+Reason: it writes in your project
 React with 👍 to allow it, or 👎 to decline, within 60 s.
 @clerk:local: Ordered: 12 lamps.
 3 turns of the room shop were archived

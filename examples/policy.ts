@@ -16,7 +16,9 @@ await writeFile(join(home, 'Documents/diary.txt'), 'Dear diary …\n')
 const bash = (command: string) => ({ name: 'bash', arguments: { command } })
 const steps = [
   [{ name: 'read_file', arguments: { path: 'notes.txt' } }],
-  [bash('git status'), bash('git status notes.txt'), bash('git status; rm notes.txt')],
+  [bash('git status')],
+  [bash('git status notes.txt')],
+  [bash('git status; rm notes.txt')],
   [bash('cat ~/.s"sh"/id_rsa')],
   [{ name: 'write_file', arguments: { path: 'keys/new.txt', content: '' } }],
   [{ name: 'read_file', arguments: { path: '~/Documents/diary.txt' } }],
@@ -53,9 +55,9 @@ await rm(home, { recursive: true })
 Prints:
 1. read_file ran: default: code/read/cli
 ? {"command":"git status"} [default: code/exec/cli]
-? {"command":"git status; rm notes.txt"} [default: code/exec/cli]
 2. bash ran: default: code/exec/cli
 3. bash ran: remembered: bash
+? {"command":"git status; rm notes.txt"} [default: code/exec/cli]
 4. bash declined: default: code/exec/cli
 ? {"command":"cat ~/.s\"sh\"/id_rsa"} [credential path: ~/.s"sh"/id_rsa]
 5. bash declined: credential path: ~/.s"sh"/id_rsa

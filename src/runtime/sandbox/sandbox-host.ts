@@ -11,6 +11,9 @@ type Request = HostRequest extends infer Each ? (Each extends HostRequest ? Omit
 /** Hosts by their settings: sandboxes with the same domains share one. */
 const hosts = new Map<string, SandboxHost>()
 
+/** The process that makes sandboxes has ended; another may be started. */
+export class HostEnded extends Error {}
+
 /** The process that makes sandboxes, seen from the program. It ends with its last user, and with the program. */
 export class SandboxHost {
   readonly #child: ChildProcess
@@ -58,12 +61,12 @@ export class SandboxHost {
 
   /** @throws what is in the way of it */
   async ask(request: Request): Promise<string> {
-    if (this.#hasEnded) throw new Error('the process that makes sandboxes has ended')
+    if (this.#hasEnded) throw new HostEnded('the process that makes sandboxes has ended')
     const id = ++this.#lastId
     const answer = Promise.withResolvers<string>()
     this.#asked.set(id, answer)
     this.#child.send({ ...request, id }, (error) => {
-      if (error !== null) answer.reject(error)
+      if (error !== null) answer.reject(new HostEnded(error.message))
     })
     try {
       return await this.#meanwhile(answer.promise)
@@ -106,7 +109,7 @@ export class SandboxHost {
     if (hosts.get(this.#key) === this) hosts.delete(this.#key)
     const problem = `the process that makes sandboxes cannot go on: ${why}`
     this.#ready.resolve(problem)
-    for (const { reject } of this.#asked.values()) reject(new Error(problem))
+    for (const { reject } of this.#asked.values()) reject(new HostEnded(problem))
   }
 
   #keepAlive(): void {

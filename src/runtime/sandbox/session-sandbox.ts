@@ -10,7 +10,7 @@ import { type Folders, inHome, ownPaths } from '../config/folders.ts'
 import { markVariable } from '../tools/process-marks.ts'
 import type { PathLimits } from './confined-paths.ts'
 import { type ConfinedProgram, NotConfined, type Program, type Reach, type Sandbox } from './port.ts'
-import { SandboxHost } from './sandbox-host.ts'
+import { HostEnded, SandboxHost } from './sandbox-host.ts'
 import { namespaceRefused, type SandboxParts, sandboxParts } from './sandbox-parts.ts'
 import { stoppedIn } from './stopped-note.ts'
 
@@ -83,38 +83,51 @@ export class SessionSandbox implements Sandbox {
       throw new NotConfined(`Nothing is started: ${what}. ${this.#why ?? ''}`)
     }
     if (!(await isProgram(program))) throw new NotConfined(`${program.file} cannot be started: ENOENT.`)
-    const run = randomUUID()
-    const host = this.#host(this.#domains(reach))
     try {
-      const problem = await host.problem()
-      if (problem !== undefined) throw new Error(problem)
-      const folder = await this.#ownFolder()
-      const limits = this.#limitsFor(reach, folder)
-      const command = lineFor(program.args.length)
-      const line = await host.ask({ type: 'wrap', run, command, paths: limits })
-      return {
-        file: '/bin/sh',
-        args: ['-c', `exec ${line}`],
-        cwd: program.cwd,
-        env: { ...program.env, ...handedOver(program, run, folder) },
-        mark: run,
-        rules: this.#rulesFor(reach),
-        release: async () => void (await host.ask({ type: 'ended' }).catch(() => undefined)),
-        stopped: async (printed, hasFailed) => {
-          const denied = await host.ask({ type: 'denied', run }).catch(() => '')
-          const what = stoppedIn({
-            command: program.args.join('\n'),
-            printed,
-            hasFailed,
-            deniedHosts: denied === '' ? [] : denied.split(' '),
-            hidden: limits.hidden,
-            home: this.#options.home,
-          })
-          return what && `[sandbox: ${what}. ${this.#rulesFor(reach)}]`
-        },
-      }
+      return await this.#wrapped(program, reach)
     } catch (error) {
       throw new NotConfined(`The program was not started: the sandbox cannot be made: ${(error as Error).message}.`)
+    }
+  }
+
+  async #wrapped(program: Program, reach: Reach): Promise<ConfinedProgram> {
+    try {
+      return await this.#wrappedBy(this.#host(this.#domains(reach)), program, reach)
+    } catch (error) {
+      // It was ended from outside, which shows only when it is asked.
+      if (!(error instanceof HostEnded)) throw error
+      return this.#wrappedBy(this.#host(this.#domains(reach)), program, reach)
+    }
+  }
+
+  async #wrappedBy(host: SandboxHost, program: Program, reach: Reach): Promise<ConfinedProgram> {
+    const run = randomUUID()
+    const problem = await host.problem()
+    if (problem !== undefined) throw new Error(problem)
+    const folder = await this.#ownFolder()
+    const limits = this.#limitsFor(reach, folder)
+    const command = lineFor(program.args.length)
+    const line = await host.ask({ type: 'wrap', run, command, paths: limits })
+    return {
+      file: '/bin/sh',
+      args: ['-c', `exec ${line}`],
+      cwd: program.cwd,
+      env: { ...program.env, ...handedOver(program, run, folder) },
+      mark: run,
+      rules: this.#rulesFor(reach),
+      release: async () => void (await host.ask({ type: 'ended' }).catch(() => undefined)),
+      stopped: async (printed, hasFailed) => {
+        const denied = await host.ask({ type: 'denied', run }).catch(() => '')
+        const what = stoppedIn({
+          command: program.args.join('\n'),
+          printed,
+          hasFailed,
+          deniedHosts: denied === '' ? [] : denied.split(' '),
+          hidden: limits.hidden,
+          home: this.#options.home,
+        })
+        return what && `[sandbox: ${what}. ${this.#rulesFor(reach)}]`
+      },
     }
   }
 
@@ -142,8 +155,13 @@ export class SessionSandbox implements Sandbox {
   }
 
   async #ownFolder(): Promise<string> {
-    this.#folder ??= this.#host(this.#domains({})).ask({ type: 'folder' })
-    return this.#folder
+    const folder = (this.#folder ??= this.#host(this.#domains({})).ask({ type: 'folder' }))
+    try {
+      return await folder
+    } catch (error) {
+      if (this.#folder === folder) this.#folder = undefined
+      throw error
+    }
   }
 
   #limitsFor({ writePaths = [] }: Reach, folder: string): PathLimits {
