@@ -119,7 +119,7 @@ describe('an observer', () => {
   it('of progress writes a line for each call', async () => {
     const failing = { name: 'bash', arguments: { command: 'echo x; exit 1' } }
     const lines = printed()
-    const { session } = await working([{ toolCalls: [reading, failing] }, { toolCalls: [writing] }, 'Done.'], {
+    const { session } = await working([{ toolCalls: [reading] }, { toolCalls: [failing] }, { toolCalls: [writing] }, 'Done.'], {
       approve: ({ tool }) => tool === 'bash',
       verbose: true,
     })
