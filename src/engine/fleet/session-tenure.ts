@@ -46,8 +46,8 @@ export interface TenureParts extends Omit<FitnessParts, 'root'> {
 }
 
 /**
- * For how long a session that has its slot waits for an answer: its grant, or that it has to wait for that. Then it goes behind its parent in the line, which perhaps
- * waits there for this very slot.
+ * For how long a session that has its slot waits for an answer: its grant, or that it has to wait for that. Then it goes behind its
+ * parent in the line, which perhaps waits there for this very slot.
  */
 const grantedWithinMs = 2_000
 
