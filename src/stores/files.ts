@@ -47,22 +47,35 @@ export function makeFolder(folder: string): void {
   chmodSync(folder, 0o700)
 }
 
-/** Tells by device and inode whether a path still leads to the same file. Costs one `stat`. */
+/** Tells by device and inode whether a path still leads to the same file, and by its size whether that was cut. */
 export class FileIdentity {
   readonly path: string
   readonly #device: number | undefined
   readonly #inode: number | undefined
+  readonly #mostBytes: number
+  #leastBytes: number
 
-  constructor(path: string) {
+  /** @param mostBytes its owner may shorten it, and never below this. @default it only grows */
+  constructor(path: string, mostBytes = Infinity) {
     this.path = path
-    const { dev, ino } = statSync(path, { throwIfNoEntry: false }) ?? {}
+    this.#mostBytes = mostBytes
+    const { dev, ino, size = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {}
     this.#device = dev
     this.#inode = ino
+    this.#leastBytes = Math.min(size, mostBytes)
   }
 
   get isInPlace(): boolean {
+    return this.look() === undefined
+  }
+
+  /** What something else has done to the file since the last look; `undefined`: nothing. Costs one `stat`. */
+  look(): 'removed or replaced' | 'cut' | undefined {
     const found = statSync(this.path, { throwIfNoEntry: false })
-    return found !== undefined && found.ino === this.#inode && found.dev === this.#device
+    if (found === undefined || found.ino !== this.#inode || found.dev !== this.#device) return 'removed or replaced'
+    if (found.size < this.#leastBytes) return 'cut'
+    this.#leastBytes = Math.min(found.size, this.#mostBytes)
+    return undefined
   }
 }
 

@@ -15,7 +15,7 @@ export interface ConnectionOptions {
 }
 
 /** The write-ahead log is copied into the database when it is this long, and cut back to it when a snapshot made it longer. */
-const maxIdleLogBytes = 4 * 1024 * 1024
+export const maxIdleLogBytes = 4 * 1024 * 1024
 /** Who has the lock waits this long for a reader that closes the database last, and so folds its log; others do not block it. */
 const busyTimeoutMs = 1_000
 /** A reader waits for what only a moment of a start or an end of others takes. */

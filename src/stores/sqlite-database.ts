@@ -3,10 +3,10 @@ import { EntiaError } from '../world/entia-error.ts'
 import { lazily } from '../world/lazily.ts'
 import type { JournalRow, LostTicks, StoredWorld, WorldInfo, Letter } from './port.ts'
 import { decodeName, encodeName } from './file-name.ts'
-import { FileIdentity } from './files.ts'
 import type { Database, JournalHead, KeptText, Transcripts, Write, Holding, LetterTo } from './medium.ts'
 import { NewestTicks } from './newest-ticks.ts'
-import { damaged, explaining, inTransaction } from './sqlite-connection.ts'
+import { damaged, explaining } from './sqlite-connection.ts'
+import { SqliteFiles } from './sqlite-files.ts'
 import { TranscriptFolder } from './transcript-folder.ts'
 import { TranscriptIndex } from './transcript-index.ts'
 
@@ -27,22 +27,18 @@ export class SqliteDatabase implements Database {
   readonly #db: DatabaseSync
   readonly #statements: ReturnType<typeof prepare>
   readonly #onClosed: () => void
-  readonly #file: FileIdentity
-  readonly #log: FileIdentity
-  #commits = 0
+  readonly #files: SqliteFiles
   readonly #newest: NewestTicks
-  /** Why nothing more can be written. */
-  #gone: EntiaError | undefined
 
   constructor(db: DatabaseSync, { root, file, newest, transcripts }: DatabasePlace, onClosed: () => void) {
     this.place = file
     // Most databases are opened by somebody who wants no transcript.
-    const index = lazily(() => new TranscriptIndex(db, file))
+    const transaction = (act: () => void): void => this.#files.transaction(act)
+    const index = lazily(() => new TranscriptIndex(db, file, { transaction }))
     this.transcripts = new TranscriptFolder(transcripts, index)
     this.#root = root
     this.#db = db
-    this.#file = new FileIdentity(file)
-    this.#log = new FileIdentity(`${file}-wal`)
+    this.#files = new SqliteFiles(db, file)
     this.#newest = new NewestTicks(newest)
     this.#onClosed = onClosed
     try {
@@ -54,7 +50,7 @@ export class SqliteDatabase implements Database {
   }
 
   head(world: string): JournalHead | undefined {
-    if (this.#gone !== undefined) throw this.#gone
+    if (this.#files.gone !== undefined) throw this.#files.gone
     return explaining(this.place, () => this.#find(world).head)
   }
 
@@ -65,14 +61,11 @@ export class SqliteDatabase implements Database {
   }
 
   write(writes: readonly Write[], texts: readonly KeptText[], letters: readonly LetterTo[] = []): void {
-    if (this.#gone !== undefined) throw this.#gone
-    this.#transaction(() => {
+    this.#files.transaction(() => {
       for (const write of writes) this.#write(write)
       for (const { key, text } of texts) this.#statements.putText.run(key, text)
       for (const letter of letters) this.#enter(letter)
     })
-    // After the commit: what was written to a file that had gone by then is not durable.
-    this.#assertInPlace()
     for (const { world, rows, snapshot } of writes) {
       if (rows.length > 0 || snapshot) this.#newest.note(world, Math.max(rows.at(-1)?.tick ?? 0, snapshot?.tick ?? 0))
     }
@@ -104,7 +97,8 @@ export class SqliteDatabase implements Database {
   }
 
   park(world: string, wakeAtMs: number | undefined): void {
-    this.#transaction(() => {
+    if (this.#files.gone !== undefined) return
+    this.#files.transaction(() => {
       const id = this.#find(world).id ?? this.#addWorld(world)
       this.#statements.park.run(wakeAtMs ?? null, id)
     })
@@ -133,7 +127,7 @@ export class SqliteDatabase implements Database {
     return explaining(this.place, () => {
       const { id } = this.#find(world)
       if (id === undefined) return false
-      this.#transaction(() => {
+      this.#files.transaction(() => {
         this.#statements.dropRows.run(id, id, 2 ** 40 - 1)
         this.#statements.dropSnapshots.run(id, -1, Number.MAX_SAFE_INTEGER)
         this.#statements.dropLetters.run(id)
@@ -164,7 +158,7 @@ export class SqliteDatabase implements Database {
   }
 
   close(): void {
-    this.#newest.close(this.#gone === undefined)
+    this.#newest.close(this.#files.isSame)
     try {
       explaining(this.place, () => this.#db.close())
     } finally {
@@ -216,23 +210,6 @@ export class SqliteDatabase implements Database {
     throw new EntiaError('store-failed', `${what}. Delete worlds of it with store.delete().`, { file: this.place })
   }
 
-  #assertInPlace(): void {
-    const looked = this.#commits++ % commitsPerLogCheck === 0 ? [this.#file, this.#log] : [this.#file]
-    const moved = looked.find((file) => !file.isInPlace)
-    if (moved === undefined) return
-    this.#gone = new EntiaError(
-      'store-failed',
-      `${moved.path} was removed or replaced while this process had it open. What is written now would be lost, so nothing ` +
-        'more is written. Stop this process; then put the file back, or open what is there now.',
-      { file: moved.path },
-    )
-    throw this.#gone
-  }
-
-  #transaction(act: () => void): void {
-    explaining(this.place, () => inTransaction(this.#db, act))
-  }
-
   #find(world: string): { readonly id?: number; readonly head?: JournalHead | undefined } {
     const row = this.#statements.find.get(encodeName(world))
     return row ? { id: row['id'] as number, head: this.#headOf(world, row) } : {}
@@ -257,12 +234,6 @@ export class SqliteDatabase implements Database {
     )
   }
 }
-
-/**
- * Each look at a file costs a commit about a quarter of a percent. What is in a log whose name was removed still reaches the
- * database when that is closed, so the log is looked at less often.
- */
-const commitsPerLogCheck = 4
 
 /** What the place of a row has room for beside the tick. */
 const maxWorlds = 2 ** 23

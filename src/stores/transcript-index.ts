@@ -21,19 +21,27 @@ export interface IndexedLine {
 /** A line that was found, by its place. */
 export type FoundLine = Omit<IndexedLine, 'searchable'> & { readonly key: string }
 
+export interface TranscriptIndexOptions {
+  /** Whether this SQLite has full-text search. @default as it says */
+  readonly hasFullText?: boolean
+  /** Does all of it or, if it throws, nothing. @default in the database */
+  readonly transaction?: (act: () => void) => void
+}
+
 /**
  * The full-text index of a root's transcripts, whose tables are made when it is first needed. Every call is synchronous;
  * those that write do it all or not at all. Where SQLite has no full-text search, as in Node 22.13 to 22.15 and 23.6, words
  * are kept until it has, and a search is refused.
  */
 export class TranscriptIndex {
-  readonly #db: DatabaseSync
   readonly #place: string
+  readonly #write: (act: () => void) => void
   readonly #statements: ReturnType<typeof prepare>
 
-  /** @param place for error messages @param hasFullText whether this SQLite has full-text search */
-  constructor(db: DatabaseSync, place: string, hasFullText = hasFts5(db)) {
-    this.#db = db
+  /** @param place for error messages */
+  constructor(db: DatabaseSync, place: string, options: TranscriptIndexOptions = {}) {
+    const { hasFullText = hasFts5(db), transaction = (act) => inTransaction(db, act) } = options
+    this.#write = transaction
     this.#place = place
     this.#transaction(() => makeTables(db, hasFullText))
     try {
@@ -96,7 +104,7 @@ export class TranscriptIndex {
   }
 
   #transaction(act: () => void): void {
-    explaining(this.#place, () => inTransaction(this.#db, act))
+    explaining(this.#place, () => this.#write(act))
   }
 }
 

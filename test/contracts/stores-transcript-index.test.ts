@@ -12,7 +12,7 @@ function lines(index: TranscriptIndex, word: string): number[] {
 describe('an index where SQLite has no full-text search', () => {
   it('takes lines, refuses to search them, and finds them once it has', () => {
     const db = new DatabaseSync(':memory:')
-    const before = new TranscriptIndex(db, 'here', false)
+    const before = new TranscriptIndex(db, 'here', { hasFullText: false })
     before.announce('a', there, [line(0, 'oak'), line(1, 'elm'), line(2, 'ash')])
     before.announce('b', there, [line(0, 'elm')])
     before.announce('a', { lines: 2, bytes: 20 }, [line(2, 'fir')])
@@ -21,7 +21,7 @@ describe('an index where SQLite has no full-text search', () => {
     expect(() => before.search(['a'], ['oak'], 10)).toThrow(
       expect.objectContaining({ code: 'store-failed', message: expect.stringContaining('Use Node 22.16 or newer') }),
     )
-    const after = new TranscriptIndex(db, 'here', true)
+    const after = new TranscriptIndex(db, 'here', { hasFullText: true })
     expect(lines(after, 'elm')).toEqual([1])
     expect(lines(after, 'ash')).toEqual([])
     expect(lines(after, 'fir')).toEqual([2])
@@ -30,10 +30,10 @@ describe('an index where SQLite has no full-text search', () => {
 
   it('goes on with lines of a database that has been searched elsewhere', () => {
     const db = new DatabaseSync(':memory:')
-    new TranscriptIndex(db, 'here', true).announce('a', there, [line(0, 'oak'), line(1, 'elm')])
-    const without = new TranscriptIndex(db, 'here', false)
+    new TranscriptIndex(db, 'here', { hasFullText: true }).announce('a', there, [line(0, 'oak'), line(1, 'elm')])
+    const without = new TranscriptIndex(db, 'here', { hasFullText: false })
     without.announce('a', { lines: 1, bytes: 10 }, [line(1, 'fir'), line(2, 'yew')])
-    const after = new TranscriptIndex(db, 'here', true)
+    const after = new TranscriptIndex(db, 'here', { hasFullText: true })
     expect([lines(after, 'oak'), lines(after, 'fir'), lines(after, 'yew'), lines(after, 'elm')]).toEqual([
       [0],
       [1],

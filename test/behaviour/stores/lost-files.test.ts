@@ -1,6 +1,6 @@
 import { Runner, type RunnerOptions, sqliteStore, standardSystems, type Store, VirtualClock } from 'entia'
 import * as components from 'entia/components'
-import { copyFileSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, renameSync, rmSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { tempFolder } from '../../tools/temp-folder.ts'
@@ -34,7 +34,10 @@ async function talked(folder: string, store: Store, rounds: number, options: Run
 }
 
 describe('a Runner whose database goes under it', () => {
-  it('fails with store-failed and begins nothing more', async () => {
+  it.each([
+    ['removed', (path: string) => rmSync(path), 'was removed or replaced'],
+    ['cut', (path: string) => truncateSync(`${path}-wal`, 100), 'was cut while this process had it open'],
+  ])('fails with store-failed and begins nothing more: %s', async (_, harm, message) => {
     const folder = await tempFolder()
     const started: string[] = []
     const asked = gate()
@@ -49,11 +52,11 @@ describe('a Runner whose database goes under it', () => {
     const { runner, told } = driven(world, { models, tools, store: await storeIn(folder) })
     await runner.start()
     await asked.promise
-    rmSync(join(folder, 'world.sqlite'))
+    harm(join(folder, 'world.sqlite'))
     answer.resolve('')
     const reason = await rejection(runner.idle())
     expect(reason).toMatchObject({ code: 'store-failed' })
-    expect(String(reason)).toContain('was removed or replaced')
+    expect(String(reason)).toContain(message)
     expect(started).toEqual([])
     expect(told('tool-called')).toEqual([])
   })
