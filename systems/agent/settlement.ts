@@ -4,6 +4,7 @@ import type { InputOf } from '../../src/protocol/input.ts'
 import type { OutcomeData } from '../../src/protocol/failure.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
+import { Turn } from '../../components/agent/turn.ts'
 import { emit, inputsOf, refusalOf } from '../kit.ts'
 
 /**
@@ -50,9 +51,10 @@ function admit(world: World, { effect, attempt }: InputOf<'admitted'>): void {
   world.add(effect, Running({ sinceMs: world.nowMs }))
 }
 
-/** An effect cancelled in the tick of its admission does not start. */
+/** An effect of a turn that is cancelled in the tick of its admission does not start. What no turn ends is not cancelled. */
 function isBeingCancelled(world: World, effect: Entity): boolean {
   const owner = world.get(effect, OwnedBy)?.agent
+  if (owner === undefined || !world.has(owner, Turn)) return false
   return inputsOf(world, 'cancel').some(({ agent }) => agent === owner)
 }
 

@@ -82,10 +82,8 @@ export class Job implements Sleeper {
 
   /** Resolves once its world has admitted it, holds it, or has called it off. */
   admitted(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#admit = resolve
-      this.whenCalledOff(resolve)
-    })
+    if (this.isCalledOff) return Promise.resolve()
+    return new Promise((resolve) => (this.#admit = resolve))
   }
 
   /** Its world does not admit it now. */
@@ -102,11 +100,8 @@ export class Job implements Sleeper {
 
   /** Resolves once its world does not hold it any more, or has called it off. */
   released(): Promise<void> {
-    if (!this.#isHeld) return Promise.resolve()
-    return new Promise((resolve) => {
-      this.#release = resolve
-      this.whenCalledOff(resolve)
-    })
+    if (!this.#isHeld || this.isCalledOff) return Promise.resolve()
+    return new Promise((resolve) => (this.#release = resolve))
   }
 
   whenCalledOff(call: () => void): void {
@@ -131,6 +126,8 @@ export class Job implements Sleeper {
     this.#controller?.abort(this.abortReason)
     this.#sleep?.breakOff()
     for (const wait of this.#otherSleeps ?? []) wait.breakOff()
+    this.#admit?.()
+    this.#release?.()
     this.#whenCalledOff?.()
   }
 }

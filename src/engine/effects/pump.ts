@@ -144,8 +144,7 @@ export class Pump implements JobOwner {
   #start(effect: Entity): void {
     if (this.#isDraining) return
     const { kind, attempt, restart, timeoutMs } = this.#world.read(effect, Effect)
-    this.#forget(effect)
-    this.#clearTimer(effect)
+    this.#callOff(effect)
     const job = new Job(effect, attempt, this.#host.clock)
     job.isHeld = this.#world.has(effect, GrantAwaited)
     this.#jobs.set(effect, job)
