@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { type DataOf, defineComponent } from '../../src/world/component.ts'
-import { JsonSchema } from '../../src/protocol/values.ts'
+import { JsonSchema, givenName } from '../../src/protocol/values.ts'
 import { RetryPolicy } from '../../src/protocol/failure.ts'
 
 /** Makes an entity an agent: its model and the settings of each call. What is absent is left to the provider. */
 export const Llm = defineComponent('Llm', () =>
   z.strictObject({
     /** `provider/model`. */
-    model: z.string().min(1),
+    model: givenName(),
     maxOutputTokens: z.number().int().positive().optional(),
     temperature: z.number().min(0).optional(),
     /** How much it may think before it answers: an effort, or a number of tokens. */

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { type DataOf, defineComponent } from '../../src/world/component.ts'
 import { lazily } from '../../src/world/lazily.ts'
-import { json } from '../../src/protocol/values.ts'
+import { givenName, json } from '../../src/protocol/values.ts'
 
 /** Knowledge that can be installed on an agent: a text, data, and the names of the tools that go with it. */
 export const Skill = lazily(() =>
   z.strictObject({
     data: json().optional(),
     description: z.string().optional(),
-    name: z.string().min(1),
+    name: givenName(),
     prompt: z.string().optional(),
     /** Names of the tools that came with it; their declarations stand in the agent's `ToolRegistry`. */
     tools: z.array(z.string()).optional(),

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type DataOf, defineComponent } from '../../src/world/component.ts'
 import { lazily } from '../../src/world/lazily.ts'
 import { GrantLimits, InheritancePolicy } from '../../src/protocol/delegation.ts'
+import { givenName } from '../../src/protocol/values.ts'
 import { RetryPolicy } from '../../src/protocol/failure.ts'
 
 const maxSteps = lazily(() => z.number().int().min(1).optional())
@@ -16,10 +17,8 @@ export const SubagentConfig = lazily(() =>
     /** Model calls, each counted once with its retries. @default 10 */
     maxSteps: maxSteps(),
     /** `provider/model`. @default the parent's */
-    model: z.string().min(1).optional(),
-    name: z
-      .string()
-      .min(1)
+    model: givenName().optional(),
+    name: givenName()
       .refine((name) => name === name.trim(), 'expected no blanks around it')
       .refine((name) => name !== 'fork', "'fork' is the name of forks"),
     /** `false`: none. @default the provider's, or the standard policy */

@@ -4,11 +4,11 @@ import type { Config } from '../doors/context.ts'
 import { Conversation, EntiaError, lastText, LastTurn, Llm, sqliteStore, textOf } from '../index.ts'
 import { readQuestion } from '../../examples/reader/reader.ts'
 import { type AskArguments, questionOf } from './ask-arguments.ts'
-import { answeredTools, type AskEvent, type View } from './ask-event.ts'
+import { type AskEvent, type View } from './ask-event.ts'
 import { type AskRun, isFinished, lastRun, newRun, type OpenRun, reopened, type RunOptions } from './ask-runs.ts'
 import { adviceOn, assertKey, chooseModel, smallTierGuard } from './choose-model.ts'
 import { followRun } from './follow-run.ts'
-import { foundTree } from './found-agents.ts'
+import { answeredOf, foundTree } from './found-agents.ts'
 import { Folder } from './lead.ts'
 
 export interface AskOptions extends AskArguments {
@@ -108,7 +108,7 @@ async function started(run: AskRun, { data, resume }: AskOptions, { store }: Run
   const facts = { run: name, data: resolve(data), folder: world.read(agent, Folder).path, question, places, model }
   if (!resume) return { type: 'run-started', ...facts }
   const { lead, tree, totals } = await foundTree(store, world, agent)
-  const before = { ...totals, lead, tools: answeredTools(messages), tree, isFinished: isFinished(run) }
+  const before = { ...totals, lead, tools: answeredOf(world, agent), tree, isFinished: isFinished(run) }
   return { type: 'run-started', ...facts, before }
 }
 

@@ -15,7 +15,16 @@ import {
   textOf,
   type World,
 } from '../index.ts'
-import { answeredTools, type FoundAgent, type FoundSession, openTools, sessionName, type Totals } from './ask-event.ts'
+import { reportedCalls } from '../rules/projection/call-result.ts'
+import {
+  type AnsweredTool,
+  answeredTools,
+  type FoundAgent,
+  type FoundSession,
+  openTools,
+  sessionName,
+  type Totals,
+} from './ask-event.ts'
 import { restoring } from './lead.ts'
 
 /** An agent and all sessions below it. Only for worlds that are not driven. */
@@ -81,17 +90,26 @@ async function sessionWorld({ store, root }: Place, sessionId: string): Promise<
 function foundAgent(world: World, agent: Entity): FoundAgent {
   const { calls: modelCalls, costNanoUsd: _, ...usage } = world.get(agent, Usage) ?? { calls: 0 }
   const messages: readonly Message[] = world.get(agent, Conversation) ?? []
+  const answered = answeredOf(world, agent)
   const lastTurn = world.has(agent, Turn) ? undefined : world.get(agent, LastTurn)
   return {
     tick: world.tick,
     steps: modelCalls + world.query(ModelCall).length,
     modelCalls,
-    toolCalls: answeredTools(messages).length,
+    toolCalls: answered.length,
     usage,
     durationMs: lastTurn?.endedAtMs ?? world.nowMs,
-    open: openTools(messages),
+    open: openTools(messages).filter(({ callId }) => !answered.some((call) => call.callId === callId)),
     isAsleep: world.has(agent, SubagentWait),
   }
+}
+
+/** Answered tool calls, oldest first, with those whose result waits for that of an earlier call. */
+export function answeredOf(world: World, agent: Entity): readonly AnsweredTool[] {
+  const waiting = reportedCalls(world, agent).map(({ arguments: input, callId, content, isError, name: tool }) => {
+    return { callId, tool, arguments: input, isError, text: textOf({ role: 'tool', callId, name: tool, content }) }
+  })
+  return [...answeredTools([...(world.get(agent, Conversation) ?? [])]), ...waiting]
 }
 
 const notStarted: FoundAgent = {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { DeepReadonly } from '../world/component.ts'
 import { lazily } from '../world/lazily.ts'
+import { isOneLine } from '../world/option-shapes.ts'
 import { DelegationLimitsData, GrantLimits } from './delegation.ts'
 import { HandleEntry } from './handle.ts'
 import { outcomeSchema } from './failure.ts'
@@ -8,7 +9,7 @@ import { HostFactsData, ToolChanges } from './host.ts'
 import { UserMessage } from './message.ts'
 import { PolicyMarks, remembering } from './policy.ts'
 import { SessionUsage, SubtaskSpending } from './usage.ts'
-import { entity, JsonSchema } from './values.ts'
+import { entity, JsonSchema, givenName } from './values.ts'
 
 const attempt = lazily(() => z.number().int().min(1))
 const filled = lazily(() => z.string().regex(/\S/, 'expected a text that is not empty'))
@@ -34,7 +35,7 @@ const delegationFields = lazily(() => ({
         approvals: z.literal('parent').optional(),
         /** Of this worker. */
         limits: GrantLimits().optional(),
-        model: z.string().optional(),
+        model: givenName().optional(),
         tools: z.array(z.string()),
       })
       .optional(),
@@ -73,8 +74,8 @@ const delegationFields = lazily(() => ({
     agent: entity(),
     maxSteps: z.number().int().positive(),
     /** `provider/model`. @default the agent's */
-    model: z.string().optional(),
-    name: filled(),
+    model: givenName().optional(),
+    name: filled().refine(isOneLine, 'expected one line, without line breaks'),
     request: text(),
     systemPrompt: filled(),
     timeoutMs: z.number().positive(),

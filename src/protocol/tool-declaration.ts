@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { DataOf } from '../world/component.ts'
 import { lazily } from '../world/lazily.ts'
-import { JsonSchema } from './values.ts'
+import { JsonSchema, onOneLine } from './values.ts'
 
 /** What a restart does with a running effect. */
 export const RestartClass = lazily(() => z.enum(['pure', 'keyed', 'once', 'resumable']))
@@ -29,7 +29,7 @@ export const ToolDeclaration = lazily(() =>
     /** Names of arguments that are paths. */
     paths: z.array(z.string()).optional(),
     /** The group that it is granted with, such as `file` or `git`. */
-    category: z.string().optional(),
+    category: onOneLine().optional(),
     /** The model is not shown it: it finds it with `find_tools`, and calls it with `call_tool`. */
     deferred: z.literal(true).optional(),
   }),

@@ -35,6 +35,11 @@ export const filledText: Shape = {
   wanted: 'a text that is not empty',
   fits: (value) => typeof value === 'string' && value.trim() !== '',
 }
+/** Names stand in lists, prompts, logs and errors, each on its line. */
+export const givenName: Shape = {
+  wanted: 'a text that is not empty, on one line',
+  fits: (value) => filledText.fits(value) && isOneLine(value as string),
+}
 /** Empty counts as absent, as in environment variables. */
 export const address: Shape = {
   wanted: 'a URL such as http://localhost:8000/v1',
@@ -56,6 +61,10 @@ export const table: Shape = { wanted: 'an object', fits: isRecord }
 export const environment: Shape = {
   wanted: 'an object of texts',
   fits: (value) => isRecord(value) && Object.values(value).every((one) => one === undefined || typeof one === 'string'),
+}
+
+export function isOneLine(given: string): boolean {
+  return !/[\n\v\f\r\x85\u2028\u2029]/.test(given)
 }
 
 export function tableOf(values: Shape): Shape {

@@ -1,6 +1,7 @@
 import type { Component } from './component.ts'
 import { EntiaError } from './entia-error.ts'
 import { shortly } from './known-options.ts'
+import { isOneLine } from './option-shapes.ts'
 
 /** Valid systems: one list often serves many worlds. */
 const known = new WeakSet<object>()
@@ -9,12 +10,14 @@ const known = new WeakSet<object>()
 export function refuseNoSystem(system: unknown, index: number): void {
   if (typeof system === 'object' && system !== null && known.has(system)) return
   const { name, priority, run } = (system ?? {}) as Readonly<Record<string, unknown>>
-  if (typeof name === 'string' && Number.isFinite(priority) && typeof run === 'function') {
+  if (typeof name === 'string' && isOneLine(name) && Number.isFinite(priority) && typeof run === 'function') {
     refuseNoWakes(name, (system as Readonly<Record<string, unknown>>)['wakes'])
     refuseNoNames(name, system as Readonly<Record<string, unknown>>)
     return void known.add(system as object)
   }
-  const what = `new World: systems[${index}] must be a system { name, priority, run(world) }, got ${shortly(system)}`
+  const isLong = typeof name === 'string' && !isOneLine(name)
+  const given = isLong ? `one named ${shortly(name)}, with a line break` : shortly(system)
+  const what = `new World: systems[${index}] must be a system { name, priority, run(world) }, got ${given}`
   const advice = Array.isArray(system) ? ' Spread the list: systems: [...standardSystems()].' : ''
   throw new EntiaError('invalid-argument', `${what}.${advice}`, { index })
 }

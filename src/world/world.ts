@@ -7,7 +7,7 @@ import type { QueryTerm } from './entities.ts'
 import { canonicalInput, type Input, type OwnEvents, type OwnInputs, type WorldEvent } from './input.ts'
 import { refuseNoList, refuseUnknownOptions, shortly } from './known-options.ts'
 import type { Json } from './json.ts'
-import { countFromZero, refuseMisfit, text } from './option-shapes.ts'
+import { countFromZero, givenName, refuseMisfit, text } from './option-shapes.ts'
 import { hashText, hex, mix } from './random.ts'
 import { itemsOf, readOnly } from './read-only-log.ts'
 import { refuseNoSystem } from './refuse-no-system.ts'
@@ -68,7 +68,7 @@ export class World {
     refuseUnknownOptions('new World', options, ['name', 'seed', 'systems', 'components'])
     refuseNoList('new World', 'systems', options.systems)
     const { name = 'world', seed, systems = [], components = [] } = options
-    refuseMisfit('new World', 'name', name, text)
+    if (!World.#isRestoring) refuseMisfit('new World', 'name', name, givenName)
     for (const [index, system] of systems.entries()) refuseNoSystem(system, index)
     if (seed !== undefined) refuseMisfit('new World', 'seed', seed, countFromZero)
     this.name = name
@@ -87,9 +87,22 @@ export class World {
     const { systems = [], components = [], deltas = [], name } = options
     const saved = readSnapshot(lines)
     const { seed } = saved.head
-    const world = new World({ name: name ?? saved.head.name, seed, systems, components: tokensOf(components) })
+    if (name !== undefined) refuseMisfit('World.restore', 'name', name, givenName)
+    const world = World.#saved({ name: name ?? saved.head.name, seed, systems, components: tokensOf(components) })
     fill(world.core, saved, checkedDeltas(deltas))
     return world
+  }
+
+  /** A saved name stays as it is. */
+  static #isRestoring = false
+
+  static #saved(options: WorldOptions): World {
+    World.#isRestoring = true
+    try {
+      return new World(options)
+    } finally {
+      World.#isRestoring = false
+    }
   }
 
   /** 0 before the first. */

@@ -4,6 +4,7 @@ import { Permissions, ToolRegistry } from '../../components/agent/tool-registry.
 import { ToolCall } from '../../components/agent/tool-call.ts'
 import type { ToolDeclaration } from '../../src/protocol/tool-declaration.ts'
 import { isPermitted } from '../../src/rules/delegation/permissions.ts'
+import { oneLine } from '../../src/rules/text/frames.ts'
 import { checkJson } from '../../src/rules/text/schema-issues.ts'
 import type { Entity } from '../../src/world/component.ts'
 import { made } from '../../src/world/made.ts'
@@ -46,7 +47,7 @@ function callWorldTool(world: World, call: Entity, tool: WorldTool | undefined):
 /** A tool the agent has and may run, or why not. */
 export function permittedTool(world: World, agent: Entity, name: string): FoundTool {
   const declaration = world.get(agent, ToolRegistry)?.tools.find((tool) => tool.name === name)
-  if (declaration === undefined) return { problem: `there is no tool named ${name}.` }
+  if (declaration === undefined) return { problem: `there is no tool named ${oneLine(name)}.` }
   const ceiling = world.get(agent, ToolCeiling)?.allowed
   if (isPermitted(name, world.get(agent, Permissions), ceiling)) return { declaration }
   const isFork = world.get(agent, Ancestry)?.sessions.at(-1)?.kind === 'fork'

@@ -18,6 +18,7 @@ import { delegatedBy, depthLeft, isBelowFork, leftToDelegate, type Refusal, emit
 import { indexSession } from '../../src/rules/delegation/find-session.ts'
 import { Llm } from '../../components/agent/llm.ts'
 import { freeFormConfig } from '../../src/rules/delegation/plan-child.ts'
+import { isOneLine } from '../../src/world/option-shapes.ts'
 import { byCodePoint } from '../../src/world/by-code-point.ts'
 import { isFinal } from '../../src/protocol/delegation.ts'
 import { knownHost } from '../../src/rules/projection/host-facts.ts'
@@ -181,6 +182,9 @@ function chooseSubagent(world: World, agent: Entity, category: string | undefine
   const config = own(subagents, name)
   if (config !== undefined) return { kind: 'named', config }
   if (name === 'fork' && forks) return checkedFork(world, agent)
+  if (!isOneLine(name)) {
+    return { code: 'invalid-argument', field: 'category', message: 'expected a name on one line, without line breaks' }
+  }
   if (freeForm?.enabled === true && name !== 'fork') {
     if (world.has(agent, Llm)) return { kind: 'free', config: freeFormConfig(name, freeForm) }
     const message = `Unknown subagent '${name}' cannot be created without a parent model`

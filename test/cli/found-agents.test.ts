@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { foundTree } from '../../src/cli/found-agents.ts'
+import { answeredOf, foundTree } from '../../src/cli/found-agents.ts'
+import { tool } from '../behaviour/turns/tools.ts'
 import {
   agent,
   memoryStore,
@@ -56,5 +57,20 @@ describe('a tree of sessions that is found in a store', () => {
       ...{ sessions: 2, modelCalls: 5, toolCalls: 2 },
       usage: { input: 50, output: 5 },
     })
+  })
+
+  it('has calls that have ended behind one that is under way among the answered ones, and not among the open ones', async () => {
+    const store = memoryStore()
+    const world = new World({ name: 'ask-1', systems: standardSystems() })
+    const tools = [tool('slow', () => new Promise(() => undefined)), tool('quick', () => 'quick')]
+    const lead = world.spawn(...agent({ model: 'two/x', messages: 'lead', tools }))
+    const models = { two: scripted(() => ({ toolCalls: [{ name: 'slow' }, { name: 'quick' }] })) }
+    const runner = new Runner(world, { store, models, tools, clock: new VirtualClock() })
+    const answered = new Promise((resolve) => void runner.on('tool-answered', resolve))
+    await runner.start()
+    await answered
+    await runner.stop({ onceMs: 0 })
+    expect((await foundTree(store, world, lead)).lead).toMatchObject({ toolCalls: 1, open: [{ tool: 'slow' }] })
+    expect(answeredOf(world, lead)).toMatchObject([{ tool: 'quick', text: 'quick', isError: false }])
   })
 })

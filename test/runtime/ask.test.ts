@@ -357,6 +357,23 @@ describe('a reader that comes back', () => {
     expect((await ask.attach(second.runner, agent)).text).toBe('Done.')
   })
 
+  it('gets the result of a call that has ended behind one that is under way', async () => {
+    held.gate = gate()
+    const quick = tool('quick', () => 'quick')
+    const world = emptyWorld()
+    const agent = addAgent(world, { messages: [], tools: [open, quick] })
+    const { models } = behaving(calling({ name: 'open' }, { name: 'quick' }))
+    const { next, runner } = driven(world, { models, tools: [open, quick] })
+    await runner.start()
+    const answered = next('tool-answered')
+    void ask(runner, agent, 'Go')
+    expect(await answered).toMatchObject({ tool: 'quick' })
+    const { parts } = ask.attach(runner, agent)
+    held.gate.resolve('opened' as never)
+    const read = await all(parts)
+    expect(read.flatMap((part) => (part.type === 'tool-result' ? part.tool : []))).toEqual(['quick', 'open'])
+  })
+
   it('gets a text in flight from its beginning', async () => {
     const second = gate()
     const { runner, agent } = await streamingTwo(second.promise)

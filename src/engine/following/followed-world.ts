@@ -62,9 +62,12 @@ export class FollowedWorld implements WorldDriver {
   /** Inputs under ids that wait for the tick that takes them. */
   readonly #posted = new Map<string, PromiseWithResolvers<number | undefined>>()
 
-  /** Follows a world that is there. @throws `no-such-world`, and what restoring throws */
-  static async open(parts: FollowedParts): Promise<FollowedWorld> {
-    const found = await whole(parts)
+  /**
+   * Follows a world that is there. @throws `no-such-world`, and what restoring throws
+   * @param fromStart its events since its newest snapshot are emitted too
+   */
+  static async open(parts: FollowedParts, fromStart = false): Promise<FollowedWorld> {
+    const found = await whole(parts, fromStart)
     if (found !== undefined) return new FollowedWorld(parts, found)
     throw new EntiaError('no-such-world', `There is no world '${parts.name}' in this store.`, { world: parts.name })
   }
@@ -269,7 +272,10 @@ interface Whole {
   readonly codec: JournalCodec
 }
 
-async function whole({ known, name, root = name, store }: FollowedParts): Promise<Whole | undefined> {
+async function whole(
+  { known, name, root = name, store }: FollowedParts,
+  fromStart = false,
+): Promise<Whole | undefined> {
   const stored = await store.read(name, { root })
-  return stored && restored(name, stored, known)
+  return stored && restored(name, fromStart ? { ...stored, rows: [] } : stored, known)
 }

@@ -3,11 +3,13 @@ import { Conversation } from '../../../components/agent/conversation.ts'
 import type { SubtaskResult } from '../../protocol/delegation.ts'
 import type { SummaryResult } from '../../protocol/context.ts'
 import { parseModel } from '../../protocol/model-name.ts'
+import { givenName as nameSchema } from '../../protocol/values.ts'
 import { schemaIssues } from '../../rules/text/schema-issues.ts'
 import type { Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { refuseUnknownOptions, shortly } from '../../world/known-options.ts'
 import { lazily } from '../../world/lazily.ts'
+import { givenName, isOneLine } from '../../world/option-shapes.ts'
 import type { World } from '../../world/world.ts'
 import type { Completions } from '../children/completions.ts'
 import type { Host } from '../effects/host.ts'
@@ -56,8 +58,8 @@ const filled = lazily(() => z.string().regex(/\S/, 'expected a text that is not 
 const subtaskSchema = lazily(() =>
   z.strictObject({
     maxSteps: z.number().int().min(1).default(subtaskDefaults.maxSteps),
-    model: z.string().optional(),
-    name: filled(),
+    model: nameSchema().optional(),
+    name: filled().refine(isOneLine, 'expected one line, without line breaks'),
     systemPrompt: filled(),
     timeoutMs: z.number().positive().default(subtaskDefaults.timeoutMs),
     tools: z.array(z.string()),
@@ -176,7 +178,8 @@ export function checkedWorker(options: WorkerOptions) {
   ])
   const { approvals, costUsd, model, prompt, timeoutMs, tools } = options
   if (!Array.isArray(tools) || !tools.every(isFilled)) throw refusal('tools: expected a list of names')
-  if (model !== undefined && !isFilled(model)) throw refusal('model: expected provider/model')
+  if (model !== undefined && !givenName.fits(model))
+    throw refusal(`model: expected provider/model on one line, got ${shortly(model)}`)
   if (approvals !== undefined && approvals !== 'parent') {
     throw refusal(`approvals: expected 'parent' or nothing, got ${shortly(approvals)}`)
   }

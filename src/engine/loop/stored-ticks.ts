@@ -1,8 +1,8 @@
 import type { Message } from '../../protocol/message.ts'
 import { Conversation } from '../../../components/agent/conversation.ts'
-import { Reported, ToolCall } from '../../../components/agent/tool-call.ts'
-import { Outcome, OwnedBy } from '../../../components/effects/effect.ts'
-import { contentOf, resultOf } from '../../rules/projection/call-result.ts'
+import { ToolCall } from '../../../components/agent/tool-call.ts'
+import { reportedCalls } from '../../rules/projection/call-result.ts'
+import { refuseLostParts } from './lost-parts.ts'
 import type { StoredWorld } from '../../stores/port.ts'
 import type { Component, Entity } from '../../world/component.ts'
 import type { WorldEvent } from '../../world/input.ts'
@@ -35,7 +35,10 @@ export interface Restored extends Found {
   readonly snapshotTick: number
 }
 
-/** A world from what a store has of it. @throws `corrupt-journal`, and what restoring throws */
+const damaged =
+  'What is stored was changed by something other than a Runner, or is cut. Nothing was opened: restore the store from a copy.'
+
+/** A world from what a store has of it. @throws `corrupt-journal`, `corrupt-snapshot`, and what restoring throws */
 export function restored(name: string, stored: StoredWorld, options: RestoreOptions): Restored {
   const { lines, codec, events, head } = openSnapshot(stored)
   const steps: Step[] = stored.rows.map(({ tick, line }) =>
@@ -43,6 +46,8 @@ export function restored(name: string, stored: StoredWorld, options: RestoreOpti
   )
   const deltas = steps.map((step) => step.delta)
   const world = World.restore(lines, { ...options, deltas })
+  const isOfJournal = steps.length > 0
+  refuseLostParts(world, isOfJournal ? 'corrupt-journal' : 'corrupt-snapshot', damaged)
   const saved = Object.entries(savedVersions(head, deltas))
   return {
     world,
@@ -96,19 +101,13 @@ function argumentsOf(world: World, { agent, callId, effect }: WorldEvent): Json 
 function answerOf(world: World, event: WorldEvent): Json {
   const agent = event['agent'] as Entity
   const callId = event['callId']
-  const call = world.exists(agent) ? reportedCall(world, agent, callId) : undefined
-  if (call !== undefined) return [...contentOf(resultOf(world, call, world.read(call, Outcome)))]
+  const reported = world.exists(agent) ? reportedCalls(world, agent) : []
+  const waiting = reported.find((call) => call.callId === callId)
+  if (waiting !== undefined) return [...waiting.content]
   for (const message of newestFirst(world, agent)) {
     if (message.role === 'tool' && message.callId === callId) return message.content
   }
   return []
-}
-
-/** A call whose result is not in the conversation yet. */
-function reportedCall(world: World, agent: Entity, callId: unknown): Entity | undefined {
-  return world
-    .referrers(OwnedBy, agent)
-    .find((call) => world.has(call, Reported) && world.read(call, ToolCall).callId === callId)
 }
 
 /** Newest first, since ids of calls may repeat in later turns. */

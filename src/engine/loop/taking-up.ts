@@ -16,6 +16,7 @@ import type { World } from '../../world/world.ts'
 import type { Host } from '../effects/host.ts'
 import { newFacts } from '../effects/host-options.ts'
 import type { Listeners } from './listeners.ts'
+import { refuseLostParts } from './lost-parts.ts'
 import type { HeldWorld } from './stored-world.ts'
 import { Ancestry } from '../../../components/sessions/ancestry.ts'
 import { knownHost } from '../../rules/projection/host-facts.ts'
@@ -33,6 +34,7 @@ export interface Found {
 
 /** Checks a world before the start. @param isKept it has a store. @throws what `Runner.start` throws before anything runs */
 export function lookOver(world: World, host: Host, isKept: boolean, additions: readonly ToolAddition[]): Found {
+  refuseLostParts(world, 'missing-component', 'Write both together, or restore the world from another snapshot.')
   const gone = goneTools(world, host)
   checkParts(world, host, gone)
   const facts = newFacts(world, host.facts(isKept))

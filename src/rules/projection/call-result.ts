@@ -1,9 +1,9 @@
-import { Effect } from '../../../components/effects/effect.ts'
-import { ToolCall } from '../../../components/agent/tool-call.ts'
+import { Effect, Outcome, OwnedBy } from '../../../components/effects/effect.ts'
+import { Reported, ToolCall } from '../../../components/agent/tool-call.ts'
 import type { OutcomeData } from '../../protocol/failure.ts'
 import { type FileBlock, type TextBlock, ToolMessage } from '../../protocol/message.ts'
 import type { ToolOutput } from '../../tools/port.ts'
-import type { Entity } from '../../world/component.ts'
+import type { DataOf, Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import { schemaIssues } from '../text/schema-issues.ts'
 
@@ -14,6 +14,22 @@ export type CallResult =
 
 export function contentOf(result: CallResult): readonly (TextBlock | FileBlock)[] {
   return 'content' in result ? result.content : [{ type: 'text', text: result.text }]
+}
+
+/** A call whose result was emitted, and waits for those of earlier calls. */
+export interface ReportedCall extends Pick<DataOf<() => typeof ToolCall.schema>, 'arguments' | 'callId' | 'name'> {
+  readonly content: readonly (TextBlock | FileBlock)[]
+  readonly isError: boolean
+}
+
+/** Results of an agent that were emitted, and are not in its conversation yet, in call order. */
+export function reportedCalls(world: World, agent: Entity): readonly ReportedCall[] {
+  return world.referrers(OwnedBy, agent).flatMap((call) => {
+    if (!world.has(call, Reported)) return []
+    const { arguments: input, callId, name } = world.read(call, ToolCall)
+    const result = resultOf(world, call, world.read(call, Outcome))
+    return [{ arguments: input, callId, name, content: contentOf(result), isError: result.isError }]
+  })
 }
 
 /** A settled call's result. A failure says so if the work may have been done; what is no content is an error. */

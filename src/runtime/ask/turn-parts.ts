@@ -8,6 +8,7 @@ import type { WorldDriver } from '../../engine/loop/world-driver.ts'
 import type { AssistantMessage, Message } from '../../protocol/message.ts'
 import { type Judged, judgedFieldsOf } from '../../protocol/policy.ts'
 import type { Entity } from '../../world/component.ts'
+import { reportedCalls } from '../../rules/projection/call-result.ts'
 import { isAtWork } from './turn-watch.ts'
 import type { AskPart } from './part.ts'
 
@@ -156,6 +157,9 @@ class TurnFollower {
 export function* partsSoFar({ world }: WorldDriver, agent: Entity): Generator<AskPart> {
   const messages = world.read(agent, Conversation).slice()
   for (const message of messages.slice(turnBegin(messages, isAtWork(world, agent)))) yield* partsOf(message)
+  for (const { callId, content: result, isError, name: tool } of reportedCalls(world, agent)) {
+    yield { type: 'tool-result', callId, tool, isError, result }
+  }
   for (const owned of world.referrers(OwnedBy, agent)) {
     const approval = world.get(owned, Approval)
     if (approval === undefined) continue

@@ -17,7 +17,7 @@ import { type Approval as Permission, approvals, type Channel } from '../../prot
 import type { Tool } from '../../tools/port.ts'
 import type { Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
-import { callback, checkOptions, filledText, flag, oneOf, refuseMisfit } from '../../world/option-shapes.ts'
+import { callback, checkOptions, flag, givenName, oneOf, refuseMisfit } from '../../world/option-shapes.ts'
 import type { World } from '../../world/world.ts'
 import { type Answer, refusedAnswer } from '../ask/answer.ts'
 import { asAsking, askedTurn, attachedTurn, type Asking, type TurnUnderWay } from '../ask/ask.ts'
@@ -238,7 +238,7 @@ export class ChatSession {
 
   /** Which model answers from the next step on: of the same provider, or `provider/model`. @throws `unknown-provider` */
   async setModel(name: string): Promise<void> {
-    refuseMisfit('setModel', 'name', name, filledText)
+    refuseMisfit('setModel', 'name', name, givenName)
     const model = name.includes('/')
       ? knownModel(name, this.provider, this.runner.host.providerNames)
       : `${this.provider}/${name}`
@@ -256,7 +256,7 @@ export class ChatSession {
 
   /** What the policy says of a tool from its next call on; `undefined`: nothing of its own. */
   async setPermission(tool: string, permission: Permission | undefined): Promise<void> {
-    refuseMisfit('setPermission', 'tool', tool, filledText)
+    refuseMisfit('setPermission', 'tool', tool, givenName)
     if (permission !== undefined) refuseMisfit('setPermission', 'permission', permission, oneOf(...approvals))
     await this.#change((world) => {
       this.#addPolicy(world)

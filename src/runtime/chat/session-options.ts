@@ -12,6 +12,7 @@ import {
   filledText,
   flag,
   listOf,
+  givenName,
   objectWith,
   oneOf,
   type ShapesOf,
@@ -83,8 +84,8 @@ export const sessionShapes: ShapesOf<NewSessionOptions> = {
   channel: oneOf('cli', 'console', 'matrix', 'mcp'),
   history: { wanted: 'a list of messages', fits: Array.isArray },
   modelMap: { wanted: models, fits: (value) => table.fits(value) && Object.values(value as object).every(isModel) },
-  provider: filledText,
-  model: filledText,
+  provider: givenName,
+  model: givenName,
   tools: listOf({ wanted: 'a tool or its declaration', fits: table.fits }),
   system: text,
   approve: callback,
@@ -98,7 +99,7 @@ export const sessionShapes: ShapesOf<NewSessionOptions> = {
   home: filledText,
   configFolder: filledText,
   ownPaths: listOf(filledText),
-  key: filledText,
+  key: givenName,
   policy: table,
   policyFunction: callback,
   maxRetrievedChars: {
@@ -110,5 +111,5 @@ export const sessionShapes: ShapesOf<NewSessionOptions> = {
 }
 
 function isModel(value: unknown): boolean {
-  return value === undefined || filledText.fits(value)
+  return value === undefined || givenName.fits(value)
 }

@@ -13,6 +13,7 @@ import {
   filledText,
   flag,
   listOf,
+  givenName,
   oneOf,
   refuseMisfit,
   type ShapesOf,
@@ -223,7 +224,7 @@ function given({ timeoutMs, wait }: WaitOptions | QuerySubagentOptions): WaitOpt
 
 const spawnShapes: ShapesOf<SpawnSubagentOptions> = {
   task: filledText,
-  model: filledText,
+  model: givenName,
   tools: listOf(filledText),
   preset: oneOf(...(Object.keys(toolPresets) as ToolPreset[])),
   approvals: oneOf('parent'),

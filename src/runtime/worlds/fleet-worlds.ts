@@ -36,11 +36,20 @@ interface Following {
   users: number
 }
 
+/** Somebody listens to a world that was not there yet. */
+interface Awaiting {
+  readonly name: string
+  /** It is there. */
+  readonly found: () => void
+  readonly end: () => void
+}
+
 /** The worlds of a fleet by name, spoken to by letter and followed as they are committed. It holds none of them. */
 export class FleetWorlds {
   readonly #parts: FleetWorldsParts
   readonly #watch: TickWatch
   readonly #followed = new Map<string, Following>()
+  readonly #awaiting = new Set<Awaiting>()
   #isClosed = false
 
   constructor(parts: FleetWorldsParts) {
@@ -79,6 +88,7 @@ export class FleetWorlds {
     this.#isClosed = true
     const followed = [...this.#followed.values()]
     this.#followed.clear()
+    for (const { end } of this.#awaiting) end()
     for (const { world } of followed) (await world.catch(() => undefined))?.stop()
   }
 
@@ -92,6 +102,9 @@ export class FleetWorlds {
   }
 
   async #post(name: string, input: { readonly kind: string }, id?: string): Promise<void> {
+    // Who wants the events of a world that this letter makes gets them from its first tick on.
+    const isAwaited = [...this.#awaiting].some((awaiting) => awaiting.name === name)
+    if (isAwaited) await this.#use(name, () => undefined)
     await this.#parts.store.post({ world: name, line: letterLine({ input }), id })
   }
 
@@ -99,9 +112,9 @@ export class FleetWorlds {
     return this.#parts.agentOf?.(world) ?? onlyAgent(world, 'the option agentOf of the fleet')
   }
 
-  /** Calls a function with a world, which is followed until what it returns has settled. */
-  async #use<T>(name: string, work: (world: FollowedWorld) => T | Promise<T>): Promise<T> {
-    const following = this.#followed.get(name) ?? { world: this.#follow(name), users: 0 }
+  /** Calls a function with a world, which is made if it is not there, and followed until what it returns has settled. */
+  async #use<T>(name: string, work: (world: FollowedWorld) => T | Promise<T>, fromStart = false): Promise<T> {
+    const following = this.#followed.get(name) ?? { world: this.#follow(name, fromStart), users: 0 }
     following.users++
     this.#followed.set(name, following)
     try {
@@ -118,12 +131,14 @@ export class FleetWorlds {
     }
   }
 
-  async #follow(name: string): Promise<FollowedWorld> {
+  async #follow(name: string, fromStart: boolean): Promise<FollowedWorld> {
     const { clock, known, make, place, store } = this.#parts
     const parts = { store, clock, known, name, watch: this.#watch }
     for (;;) {
       try {
-        return await FollowedWorld.open(parts)
+        const world = await FollowedWorld.open(parts, fromStart)
+        for (const awaiting of this.#awaiting) if (awaiting.name === name) awaiting.found()
+        return world
       } catch (error) {
         if (!(error instanceof EntiaError) || error.code !== 'no-such-world') throw error
         // Nobody has spoken to it yet: it is written as a worker would at its first letter.
@@ -135,14 +150,40 @@ export class FleetWorlds {
   #listen(name: string, listener: (event: RunnerEvent) => void): () => void {
     const ended = Promise.withResolvers<void>()
     let isEnded = false
-    void this.#use(name, (world) => {
-      if (isEnded) return
+    const listen = (world: FollowedWorld): Promise<void> | undefined => {
+      if (isEnded) return undefined
       const end = world.on('*', listener)
       return ended.promise.then(end)
-    }).catch(() => undefined)
+    }
+    const endWait = this.#whenThere(name, (isNew) => void this.#use(name, listen, isNew).catch(() => undefined))
     return () => {
       isEnded = true
+      endWait()
       ended.resolve()
     }
+  }
+
+  /** Calls a function once the world is there, whoever makes it. The returned function ends the wait. */
+  #whenThere(name: string, call: (isNew: boolean) => void): () => void {
+    let unwatch: (() => void) | undefined
+    const end = (): void => {
+      this.#awaiting.delete(awaiting)
+      unwatch?.()
+    }
+    const found = (isNew: boolean): void => {
+      if (!this.#awaiting.has(awaiting)) return
+      end()
+      call(isNew)
+    }
+    const awaiting: Awaiting = { name, found: () => found(true), end }
+    this.#awaiting.add(awaiting)
+    const look = async (): Promise<void> => {
+      if (await this.exists(name)) return found(false)
+      if (!this.#awaiting.has(awaiting)) return
+      const hear = (tick: number | undefined): void => (tick === undefined ? undefined : found(true))
+      unwatch = this.#watch.watch({ world: name, root: name, textsAfter: () => undefined, hear })
+    }
+    void look().catch(end)
+    return end
   }
 }

@@ -21,7 +21,7 @@ import type { PartStream } from '../ask/part-stream.ts'
 import { EventStream } from './event-stream.ts'
 import type { z } from 'zod'
 
-/** One world, by its name. It is opened when it is used, and holds nothing meanwhile. `ask`, `message` and `events` make it. */
+/** One world, by its name. It is opened when it is used, and holds nothing meanwhile. `ask` and `message` make it. */
 export interface NamedWorld {
   readonly name: string
   /** As `ask(runner, agent, …)`. */
@@ -36,7 +36,11 @@ export interface NamedWorld {
   answer(approval: string, answer: boolean | { readonly approved: boolean; readonly reason?: string }): Promise<void>
   /** Ends the agent's turn. @throws `no-such-world` */
   cancel(reason?: string): Promise<void>
-  /** Events of this world and its sessions: here, while it is open; of a fleet, a moment later. A slow reader loses the oldest: it gets an `events-skipped` in their place. */
+  /**
+   * Events of this world and its sessions: here, while it is open; of a fleet, a moment later. Of a world that there is not,
+   * from its first one on, once another call or process makes it. A slow reader loses the oldest: it gets an
+   * `events-skipped` in their place.
+   */
   events(): EventStream
   /** The agent's sessions. None, of a world that there is not. */
   sessions(): Promise<readonly SessionInfo[]>

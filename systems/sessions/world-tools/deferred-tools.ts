@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Permissions, ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import { ToolCeiling } from '../../../components/sessions/ancestry.ts'
 import { isPermitted } from '../../../src/rules/delegation/permissions.ts'
+import { oneLine } from '../../../src/rules/text/frames.ts'
 import { foundTools } from '../../../src/rules/projection/deferred-tools.ts'
 import { filledText, worldTool } from './world-tool.ts'
 
@@ -21,5 +22,7 @@ export const findTools = worldTool(
 export const callTool = worldTool(
   'call_tool',
   () => z.object({ name: filledText() }),
-  (_, { name }) => ({ problem: `find_tools finds no tool named ${name}. Search for it, or call it by itself.` }),
+  (_, { name }) => ({
+    problem: `find_tools finds no tool named ${oneLine(name)}. Search for it, or call it by itself.`,
+  }),
 )

@@ -12,7 +12,7 @@ import {
   World,
   worlds as worldsOf,
 } from 'entia'
-import type { Streams } from 'entia/stores'
+import type { SharedStore, Streams } from 'entia/stores'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { FleetWorlds } from '../../../src/runtime/worlds/fleet-worlds.ts'
@@ -52,8 +52,9 @@ interface Shop {
 
 const theShop: Shop = { host, make }
 
-function shops({ host, make }: Shop = theShop) {
-  const made = fleet({ host, make })
+/** @param store that of other shops, where there are some */
+function shops({ host, make }: Shop = theShop, store?: SharedStore) {
+  const made = fleet({ host, make, ...(store !== undefined && { store }) })
   const worlds = new FleetWorlds({
     store: made.store,
     clock: realClock,
@@ -112,6 +113,41 @@ describe('a world of a fleet, by its name', () => {
     second.end()
     await asked
     expect(written).toHaveBeenCalled()
+  })
+})
+
+describe('the events of a world of a fleet that is not there', () => {
+  it('begin with its first one, once another process has it made, and make none', async () => {
+    const { store, worker, worlds } = shops()
+    const looked = vi.spyOn(store, 'ticks')
+    const events = worlds.world('desk').events()
+    await expect.poll(() => looked.mock.calls.length).toBeGreaterThan(2)
+    expect(await store.list()).toEqual([])
+    const elsewhere = shops(theShop, store)
+    await elsewhere.worlds.world('desk').message('hello')
+    worker('one')
+    const read: string[] = []
+    for await (const event of events) if (read.push(event.type) && event.type === 'turn-ended') break
+    expect(read.filter((type) => type !== 'model-delta').slice(0, 3)).toEqual([
+      'turn-started',
+      'model-called',
+      'model-replied',
+    ])
+  })
+
+  it('are waited for no more once the reader has left, or the worlds are closed', async () => {
+    const { store, worlds } = shops()
+    const looked = vi.spyOn(store, 'ticks')
+    const [left, open] = [worlds.world('desk').events(), worlds.world('desk').events()]
+    await expect.poll(() => looked.mock.calls.length).toBeGreaterThan(0)
+    expect(looked.mock.lastCall?.[0]).toHaveLength(2)
+    await left.return?.()
+    await expect.poll(() => looked.mock.lastCall?.[0].length).toBe(1)
+    await worlds.close()
+    const count = looked.mock.calls.length
+    await worlds.exists('desk')
+    expect(open).toBeDefined()
+    expect(looked.mock.calls.length - count).toBeLessThan(2)
   })
 })
 
@@ -203,11 +239,18 @@ describe.each([
       await expect(refused).rejects.toMatchObject({ code: 'no-such-world', details: { world: 'nobody' } })
     const parts = desk.attach().parts
     await expect(parts.next()).rejects.toMatchObject({ code: 'no-such-world' })
+    const unheard = desk.events()
+    const events = desk.events()
+    expect(await desk.sessions()).toEqual([])
     expect(made).toEqual([])
+    await unheard.return?.()
     const asked = desk.ask('hello')
     expect(await desk.sessions()).toEqual([])
     expect((await asked).text).toBe('Heard: hello')
     expect((await desk.attach()).text).toBe('Heard: hello')
+    const types: string[] = []
+    for await (const { type } of events) if (types.push(type) && type === 'turn-ended') break
+    expect(types).toEqual(expect.arrayContaining(['turn-started', 'model-called', 'model-replied', 'turn-ended']))
   })
 
   it('gives an output as its schema says', async () => {

@@ -119,10 +119,13 @@ describe('an observer', () => {
   it('of progress writes a line for each call', async () => {
     const failing = { name: 'bash', arguments: { command: 'echo x; exit 1' } }
     const lines = printed()
-    const { session } = await working([{ toolCalls: [reading] }, { toolCalls: [failing] }, { toolCalls: [writing] }, 'Done.'], {
-      approve: ({ tool }) => tool === 'bash',
-      verbose: true,
-    })
+    const { session } = await working(
+      [{ toolCalls: [reading] }, { toolCalls: [failing] }, { toolCalls: [writing] }, 'Done.'],
+      {
+        approve: ({ tool }) => tool === 'bash',
+        verbose: true,
+      },
+    )
     const written: string[] = []
     addObserver(session, observerProgress({ write: (line) => written.push(line) }))
     await turn('Go.', session)

@@ -155,6 +155,8 @@ export function openCallState(
     if (world.value(entity, 'AwaitingApproval') !== undefined) return { state: 'approval', words: 'waits for approval' }
     if (world.value(entity, 'AwaitingSession') !== undefined) return { state: 'sessions', words: 'waits for a session' }
     if (world.value(entity, 'Due') !== undefined) return { state: 'retry', words: 'waits for its next try' }
+    if (world.value(entity, 'Reported') !== undefined)
+      return { state: 'slot', words: 'has ended, behind one that runs' }
     if (world.value(entity, 'Effect') !== undefined) return { state: 'tool', words: 'runs' }
     return { state: 'slot', words: 'is to be run' }
   }
