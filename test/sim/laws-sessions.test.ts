@@ -25,11 +25,13 @@ import {
   UnreadBy,
 } from '../../components/index.ts'
 import type { BlueprintData } from '../../components/sessions/blueprint.ts'
+import { AwaitingSession } from '../../components/sessions/session-call.ts'
 import { ActiveFor, type SubagentSessionData } from '../../components/sessions/subagent-session.ts'
 import type { PoolEvent } from '../../src/sim/index.ts'
 import { budgetKept } from '../../src/sim/laws/budget-kept.ts'
 import { capKept } from '../../src/sim/laws/cap-kept.ts'
 import { fifoKept } from '../../src/sim/laws/fifo-kept.ts'
+import { foregroundAwaited } from '../../src/sim/laws/foreground-awaited.ts'
 import { nothingWaitsInVain } from '../../src/sim/laws/nothing-waits-in-vain.ts'
 import { notifiedOnce } from '../../src/sim/laws/notified-once.ts'
 import { sessionTransitionsLegal } from '../../src/sim/laws/session-transitions-legal.ts'
@@ -239,6 +241,36 @@ describe('fifo-kept', () => {
     watch.pool?.(entered('b'))
     expect(watch.pool?.(granted('b'))).toBeUndefined()
     expect(watch.pool?.(granted('a'))).toBe('a was given a slot and did not stand in line')
+  })
+})
+
+describe('foreground-awaited', () => {
+  const launchAwaited: Step = (world) => {
+    world.set(world.spawn(), SubagentSession, record({ mode: 'sync' }))
+    world.set(world.spawn(), AwaitingSession, { session: 2 })
+  }
+  const callEnds: Step = (world) => world.despawn(3)
+
+  it('is kept by a session that ends with its call, and by one in the background', () => {
+    const cancelled = becomes({ status: 'cancelled' })
+    expect(lastOf(foregroundAwaited, launchAwaited, runs, all(callEnds, cancelled), tells('x'))).toBeUndefined()
+    expect(lastOf(foregroundAwaited, launch, runs)).toBeUndefined()
+  })
+
+  it('is broken by a session that works on without the call that has launched it', () => {
+    const said = `session ${sessionId} is running in the foreground, and no call waits for it`
+    expect(lastOf(foregroundAwaited, launchAwaited, runs, callEnds)).toBe(said)
+    expect(lastOf(foregroundAwaited, launchAwaited, runs, (world) => world.remove(3, AwaitingSession))).toBe(said)
+  })
+
+  it('is broken by one that no call has launched, and by one that a restored world has so', () => {
+    const alone: Step = (world) => void world.set(world.spawn(), SubagentSession, record({ mode: 'sync' }))
+    const said = `session ${sessionId} is queued in the foreground, and no call waits for it`
+    expect(lastOf(foregroundAwaited, alone)).toBe(said)
+    const world = team(alone, tells('x'))
+    tick(world, [])
+    const under = underLaw(foregroundAwaited, world)
+    expect([under.begin(), under.tick()]).toEqual([undefined, said])
   })
 })
 

@@ -7,6 +7,7 @@ import { ceilingsKept } from './ceilings-kept.ts'
 import { conversationsValid } from './conversations-valid.ts'
 import { effectsSettleOnce } from './effects-settle-once.ts'
 import { fifoKept } from './fifo-kept.ts'
+import { foregroundAwaited } from './foreground-awaited.ts'
 import { holdersAccounted, holdersWithoutTools } from './holders-accounted.ts'
 import { inputsTakenOnce } from './inputs-taken-once.ts'
 import { journalEqualsWorld } from './journal-equals-world.ts'
@@ -38,6 +39,7 @@ export const standardLaws: readonly Law[] = [
   rerunsKnown,
   prefixHolds,
   sessionTransitionsLegal,
+  foregroundAwaited,
   oneWriter,
   lettersOnce,
   endsOnce,

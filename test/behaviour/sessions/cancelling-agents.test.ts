@@ -142,3 +142,41 @@ describe('an agent that is cancelled', () => {
     expect(made.world.nowMs).toBe(fate === 'fails' ? 100 : 0)
   })
 })
+
+describe('an agent that waits for two sessions', () => {
+  /** With a third one in the background, which ends by itself. */
+  async function waiting(act: (made: Team) => Promise<unknown>): Promise<Team> {
+    const pool = new SessionPool()
+    const made = team({
+      runner: { sessionPool: pool },
+      worker: byTask({ A: hang, B: hang, C: after(100, 'Done: C') }),
+      lead: stepwise(calls(delegate('a', { prompt: 'A' }), inBackground('c', 'C'), delegate('b', { prompt: 'B' }))),
+    })
+    await made.runner.start()
+    while (made.asked('worker').length < 3) await turns(1)
+    await act(made)
+    await made.runner.idle()
+    expect(pool.running).toBe(0)
+    expect(made.runner.stats.inFlight).toBe(0)
+    return made
+  }
+
+  function ended(made: Team): Record<string, readonly [status: string | undefined, isAborted: boolean]> {
+    const records = Object.fromEntries(made.sessions().map(({ prompt, status }) => [prompt, status]))
+    const calls = made.asked('worker').map(({ context, request }) => [taskOf(request), context.signal.aborted] as const)
+    return Object.fromEntries(calls.map(([task, isAborted]) => [task, [records[task], isAborted]]))
+  }
+
+  it('and whose step is stopped takes both along, and not the one in the background', async () => {
+    const made = await waiting(({ lead, runner }) => runner.stopStep(lead))
+    expect(ended(made)).toEqual({ A: ['cancelled', true], B: ['cancelled', true], C: ['succeeded', false] })
+    expect(made.results()).toMatchObject({ a: '[cancelled by the user]', b: '[cancelled by the user]' })
+    expect(made.world.nowMs).toBe(100)
+  })
+
+  it('and is cancelled takes all of them along', async () => {
+    const made = await waiting(({ lead, runner }) => runner.cancel(lead))
+    expect(ended(made)).toEqual({ A: ['cancelled', true], B: ['cancelled', true], C: ['cancelled', true] })
+    expect(made.world.nowMs).toBe(0)
+  })
+})

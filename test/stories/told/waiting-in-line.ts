@@ -16,13 +16,17 @@ const stamp = defineTool({
 /** The owner speaks for so long. */
 const maxTick = 40
 
+function help(prompt: string) {
+  return ['subagent', { category: 'helper', prompt, background: false }] as const
+}
+
 function isOf(clerk: Entity, tick: number, each: number): boolean {
   return (clerk + tick) % each === 0
 }
 
 /**
  * Four agents and their sessions share a provider that takes one call at a time. Their owner stops steps and cancels turns as soon as
- * the calls are made: most of them stand in its line then.
+ * calls are made and sessions are launched: most stand in its line then. A step waits for two sessions, which both end with it.
  */
 export default {
   tools: [look, stamp],
@@ -32,7 +36,7 @@ export default {
     clerk: scripted((request) => {
       const at = spoken(request) % 3
       if (at === 0 && request.tools.some(({ name }) => name === 'subagent')) {
-        return calls(['subagent', { category: 'helper', prompt: 'help', background: false }], ['look', {}])
+        return calls(help('first'), ['look', {}], help('second'))
       }
       return at < 2 ? calls(['stamp', {}], ['look', { at: `${at}` }]) : 'Done.'
     }),
@@ -54,7 +58,7 @@ export default {
         const { agent: clerk, tick, type } = seen
         if (type === 'step-stopped') return { say: `Go on after ${tick}.`, to: clerk }
         if (type === 'turn-ended' && tick < maxTick) return { say: `And after ${tick}?`, to: clerk }
-        if (type !== 'model-called' || tick >= maxTick) return undefined
+        if ((type !== 'model-called' && type !== 'session-queued') || tick >= maxTick) return undefined
         if (isOf(clerk, tick, 3)) return { stopStep: clerk }
         return isOf(clerk, tick, 7) ? { cancel: clerk, reason: 'Never mind.' } : undefined
       },
