@@ -264,7 +264,7 @@ describe('foreground-awaited', () => {
   })
 
   it('is broken by one that no call has launched, and by one that a restored world has so', () => {
-    const alone: Step = (world) => void world.set(world.spawn(), SubagentSession, record({ mode: 'sync' }))
+    const alone: Step = (world) => world.set(world.spawn(), SubagentSession, record({ mode: 'sync' }))
     const said = `session ${sessionId} is queued in the foreground, and no call waits for it`
     expect(lastOf(foregroundAwaited, alone)).toBe(said)
     const world = team(alone, tells('x'))

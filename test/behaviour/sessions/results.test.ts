@@ -64,6 +64,15 @@ describe('the result of a session', () => {
     expect(notesIn(made.asked('lead').at(-1)?.request.messages ?? [])).toEqual([])
   })
 
+  it('that two calls wait for answers both of them', async () => {
+    const both = calls(reading('first', { timeout: 60 }), reading('second', { timeout: 60 }))
+    const made = team({ worker: after(5_000, 'Found it.'), lead: stepwise(launch, both) })
+    await made.run()
+    const answer = { status: 'success', inline_content: 'Found it.', error: null }
+    expect([answered(made, 'first'), answered(made, 'second')]).toMatchObject([answer, answer])
+    expect(made.world.nowMs).toBe(5_000)
+  })
+
   it('that does not come in the time given is answered with that, and the session runs on', async () => {
     const made = team({
       worker: after(5_000, 'Found it.'),
