@@ -40,7 +40,7 @@ export const faultNames = {
     'cancel', //    stops an agent
     'approval', //  answers an open approval
   ],
-  /** A call of a model or a tool, or an act of a simulated user. */
+  /** A call of a model or a tool, an act of a simulated user, or a letter without a time of its own. */
   latency: [
     'together', // it ends at the instant at which another one ends that is under way
   ],

@@ -10,6 +10,7 @@ import {
   sweep,
 } from '../../src/sim/index.ts'
 import { busyTeam } from './busy-team.ts'
+import { hastyTallies } from './hasty-tally.ts'
 import { smallTeam } from './small-team.ts'
 import { theatre } from './theatre.ts'
 
@@ -42,6 +43,11 @@ describe('a race between outcomes of one tick', () => {
   ])('%s is found within 20 seeds with default settings', async ([, options]) => {
     const { failure } = await sweep({ ...options, seeds: 20, shrink: false })
     expect(failure?.result.violation?.law).toBe('nobody sits on another')
+  })
+
+  it.for(Object.entries(hastyTallies))('between two %s is found within 20 seeds, too', async ([, options]) => {
+    const { failure } = await sweep({ ...options, seeds: 20, shrink: false })
+    expect(failure?.result.violation?.law).toBe('all that arrives is counted')
   })
 
   it('is not met where outcomes arrive one by one', async () => {

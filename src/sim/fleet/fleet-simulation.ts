@@ -205,12 +205,14 @@ export class FleetSimulation extends SimulatedRun {
   }
 
   #sendLetters(): void {
-    for (const [index, { atMs, say, to }] of this.options.letters.entries()) {
+    const { arrivals, options, plan } = this
+    for (const [index, { atMs, say, to }] of options.letters.entries()) {
       const id = `letter ${index + 1}`
+      const at = plan.next(to, 'letter')
       const message = { role: 'user' as const, content: [{ type: 'text' as const, text: say }] }
       const line = letterLine({ input: { kind: 'message', message, id } })
       this.#unsent++
-      this.clock.at(atMs ?? this.chance.within(sendWithinMs, id), () => {
+      this.clock.at(atMs ?? arrivals.delayMs(sendWithinMs, at, id), () => {
         void this.#counted(() => this.#state.post({ world: to, line, id })).then(() => this.#unsent--)
       })
     }
