@@ -77,7 +77,16 @@ function named(ending: Ending, words: readonly string[]): readonly (readonly [st
   return words.map((word) => [word, ending] as const)
 }
 
-/** `truncated` for a word that is not known. */
+/** `truncated` for a word that is not known. Some servers put two words together, as in `content_filter: SAFETY`. */
 export function endingOf(word: string): Ending {
-  return endings.get(word.toLowerCase().replaceAll(/[\s-]+/g, '_')) ?? 'truncated'
+  for (const part of [word, ...word.split(/[.:]/)]) {
+    const ending = endings.get(
+      part
+        .trim()
+        .toLowerCase()
+        .replaceAll(/[\s-]+/g, '_'),
+    )
+    if (ending !== undefined) return ending
+  }
+  return 'truncated'
 }

@@ -16,6 +16,7 @@ export const kindOfName: Readonly<Record<string, FailureKind>> = {
   bio_policy: 'refused',
   content_filter: 'refused',
   content_policy_violation: 'refused',
+  moderation_blocked: 'refused',
   responsibleaipolicyviolation: 'refused',
   image_content_policy_violation: 'refused',
   data_inspection_failed: 'refused',
@@ -53,6 +54,11 @@ export const kindOfBroadName: Readonly<Record<string, FailureKind>> = {
 /** Texts of providers without a code for a too long prompt. */
 const overflowTexts = [
   /(prompt|input|messages?|request|conversation)( text)? (is|are) too (long|large)(?! for this (user|organization))/,
+  /(prompt|input) tokens? too long/,
+  /longer than (the )?(model'?s? )?(maximum|max|context)\b/,
+  /(token count|tokens?)\b.{0,60}\bonly supports? up to/,
+  /(?<!\w|(max|output|completion|new) )tokens?\b.{0,60}\bexceeds? (the )?(max|limit|maximum|allowed)/,
+  /(prompt|输入|上下文|文本|token).{0,20}(超长|过长|超过|超出)/,
   /exceed(s|ed|ing)? (the |this |your |our )?(model'?s? )?(available |maximum |max )?context/,
   /context (window|length|size)|maximum context|context_length/,
   /exceeded model token limit|prompt too long|too long for (the )?(requested )?model/,
@@ -80,9 +86,15 @@ export function isOverflowText(message: string): boolean {
 }
 
 /** Texts of providers whose filters have no code, or a status of another kind. */
-const refusalText =
-  /content management policy|content (exists|contains) risk|content filter(ing)? policy|inappropriate content|considered high risk|input was flagged|violates? (usage|our|the) (guidelines|polic)|(unsafe|sensitive) content|不安全或敏感|output blocked by|blocked by (the )?(safety|content)|prohibited[ _]content|requires moderation/i
+const refusalTexts = [
+  /content management policy|content (exists|contains) risk|content filter(ing)? policy/i,
+  /inappropriate content|considered high risk|input was flagged|requires moderation/i,
+  /violat(es|ing) ((usage|our|the|openai'?s?) )+(guidelines|polic)/i,
+  /(unsafe|sensitive) content|sensitive (content|information)|sensitivecontent|new_sensitive|不安全或敏感/i,
+  /output blocked by|blocked by (the )?(safety|content)|prohibited[ _]content/i,
+  /rejected (as a result of|by) (our|the) safety system/i,
+]
 
 export function isRefusalText(message: string): boolean {
-  return refusalText.test(message)
+  return refusalTexts.some((words) => words.test(message))
 }

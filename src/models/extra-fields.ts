@@ -1,6 +1,6 @@
 import { canonicalOrNone } from '../world/canonical.ts'
 import type { ExtraFields } from '../protocol/message.ts'
-import { isObject } from './wire-values.ts'
+import { isObject, writeJson } from './wire-values.ts'
 
 /** Fields of any server, of which nothing is trusted. */
 export type Fields = Readonly<Record<string, unknown>>
@@ -48,25 +48,53 @@ function mergedValue(name: string, before: unknown, more: unknown, levels: numbe
   return before
 }
 
-/** A piece continues the item of its `index`; without one, the last item of its type that is not signed yet. */
+/**
+ * A piece continues the item of its `index`; without one, the first piece of a list continues the last item, if that is of its
+ * type and not signed yet. A list that begins with all items repeats them.
+ */
 function addItems(items: unknown[], more: readonly unknown[], levels: number): void {
-  for (const piece of more) {
+  const last = items.length - 1
+  if (!continues(items[last], more[0], true) && repeats(more, items)) {
+    items.push(...more.slice(items.length))
+    return
+  }
+  for (const [place, piece] of more.entries()) {
     const first = Math.max(0, items.length - maxSearchedItems)
     let at = items.length - 1
-    while (at >= first && !continues(items[at], piece, at === items.length - 1)) at--
+    while (at >= first && !continues(items[at], piece, place === 0 && at === last)) at--
     if (at < first) items.push(piece)
     else addFields(items[at] as Record<string, unknown>, piece as Fields, levels - 1)
   }
 }
 
-function continues(item: unknown, piece: unknown, isLast: boolean): boolean {
+/** Numbers are never repeated: each has its own place. */
+function repeats(more: readonly unknown[], items: readonly unknown[]): boolean {
+  return more.length >= items.length && items.every((item, at) => typeof item !== 'number' && isSame(item, more[at]))
+}
+
+/** @param isNext whether the piece follows the item directly */
+export function continues(item: unknown, piece: unknown, isNext: boolean): boolean {
   if (!isObject(item) || !isObject(piece)) return false
   const [begun, more] = [item as Fields, piece as Fields]
   if (begun['type'] !== more['type']) return false
   if (more['index'] !== undefined) return begun['index'] === more['index']
-  if (!isLast || begun['index'] !== undefined || typeof more['type'] !== 'string') return false
+  if (!isNext || begun['index'] !== undefined || typeof more['type'] !== 'string') return false
   const isSealed = Boolean(begun['signature']) || Boolean(begun['data'])
-  return !isSealed && (more['id'] === undefined || begun['id'] === more['id'])
+  if (isSealed || (more['id'] !== undefined && begun['id'] !== more['id'])) return false
+  return Object.entries(more).every(([name, value]) => isAddable(name, begun[name], value))
+}
+
+/** Nothing that was said would be replaced. */
+function isAddable(name: string, before: unknown, more: unknown): boolean {
+  if (before === undefined || before === null || more === null || isSame(before, more)) return true
+  if (typeof before === 'string' && typeof more === 'string') return piecewise.test(name) || repeatable.test(name)
+  if (Array.isArray(before) || Array.isArray(more)) return Array.isArray(before) && Array.isArray(more)
+  if (!isObject(before) || !isObject(more)) return false
+  return Object.entries(more).every(([inner, value]) => isAddable(inner, (before as Fields)[inner], value))
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return one === other || (isObject(one) && isObject(other) && writeJson(one) === writeJson(other))
 }
 
 /** As a block or message keeps them. Absent: none, or none that a World can hold. */

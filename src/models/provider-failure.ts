@@ -76,10 +76,12 @@ function kindOfStatus(status: number | undefined): FailureKind | undefined {
   // Too many bytes: only a shorter conversation helps.
   if (status === 413) return 'context-overflow'
   if (status === 429) return 'rate-limited'
-  // 408, 409: connection or lock lost at the provider.
-  if (status === 408 || status === 409 || status >= 500) return 'overloaded'
+  if (lost.has(status) || status >= 500) return 'overloaded'
   return 'invalid-request'
 }
+
+/** Connection, lock, backend or room lost at the provider. */
+const lost: ReadonlySet<number> = new Set([408, 409, 424, 425, 498, 499])
 
 function lookUp(table: Readonly<Record<string, FailureKind>>, names: readonly string[]): FailureKind | undefined {
   const name = names.map((each) => each.toLowerCase()).find((each) => Object.hasOwn(table, each))

@@ -7,10 +7,23 @@ export type Part = 'own' | 'files'
 export type LeftOut = Readonly<Record<Part, boolean>>
 
 /** Servers of different makers refuse signatures, thinking and fields in these words. */
-const ownWords =
-  /signature|thinking|thought|reasoning|encrypted|extra_content|not permitted|extra_forbidden|(unsupported|additional|unexpected|unrecognized|unknown) (propert|field|key|name|parameter|request argument)|propert(y|ies) .{0,80} (is|are) unsupported/i
+const ownWords = new RegExp(
+  [
+    'signature|thinking|thought|reasoning|encrypted|decrypt|extra_content|not permitted|extra_forbidden',
+    '(unsupported|additional|unexpected|unrecognized|unknown) (propert|field|key|name|parameter|request argument|variant)',
+    'propert(y|ies) .{0,80} (is|are) unsupported',
+    // Items and blocks of other types, other accounts and earlier requests.
+    String.raw`input tag .{0,80} does not match|item with id .{0,200} not found|not persisted|input\[\d+\]\.(id|type)`,
+    'invalid value: .{0,80} supported values are',
+    // All that some servers say of a signature.
+    'request contains an invalid argument',
+  ].join('|'),
+  'i',
+)
 /** Of what is not there: to leave out more does not help. */
 const missingWords = /missing|must be (passed|sent|included|provided)/i
+/** Thinking with a budget cannot begin in a step whose calls were made without it. */
+const startWords = /expected .{0,60}thinking.{0,60}found|must start with a thinking block/i
 /** And media that a model or server does not take. */
 const fileWords =
   /\b(image|images|image_url|input_image|vision|multi-?modal|media|media_type|mime|file|files|input_file|input_audio|audio|document|pdf|base64|attachment)\b|content.{0,40} (must|should) be a (valid )?string|expected a string/i
@@ -22,27 +35,41 @@ const maxModels = 100
 export class RefusedParts {
   readonly #byModel = new Map<string, Readonly<Record<Part, WeakSet<Message>>>>()
 
-  leftOut(request: ModelRequest, message: Message, now?: Part): LeftOut {
+  /** @param now left out of this request alone so far */
+  leftOut(request: ModelRequest, message: Message, now: readonly Part[] = []): LeftOut {
     const known = this.#byModel.get(modelOf(request))
-    const isLeftOut = (part: Part): boolean => part === now || known?.[part].has(message) === true
+    const isLeftOut = (part: Part): boolean => now.includes(part) || known?.[part].has(message) === true
     return { own: isLeftOut('own'), files: isLeftOut('files') }
   }
 
-  keep(request: ModelRequest, part: Part): void {
+  keep(request: ModelRequest, parts: readonly Part[]): void {
+    if (parts.length === 0) return
     const model = modelOf(request)
     let known = this.#byModel.get(model)
     if (known === undefined) {
       if (this.#byModel.size >= maxModels) this.#byModel.clear()
       this.#byModel.set(model, (known = { own: new WeakSet(), files: new WeakSet() }))
     }
-    for (const message of request.messages) if (has(message, part)) known[part].add(message)
+    for (const message of request.messages) {
+      // All replies: the steps of one turn go without thinking together.
+      for (const part of parts)
+        if (part === 'own' ? message.role === 'assistant' : has(message, part)) known[part].add(message)
+    }
   }
 
-  /** What a provider's refusal is about, if the request has it. */
-  partOf(request: ModelRequest, { kind, message: said }: Failure): Part | undefined {
+  /**
+   * What a provider's refusal is about, if the request has it.
+   * @param tried what was left out before
+   */
+  partOf(request: ModelRequest, { kind, message: said }: Failure, tried: readonly Part[] = []): Part | undefined {
     const asked = (part: Part): boolean =>
+      !tried.includes(part) &&
       request.messages.some((message) => has(message, part) && !this.leftOut(request, message)[part])
-    if (kind === 'invalid-request' && ownWords.test(said) && !missingWords.test(said) && asked('own')) return 'own'
+    if (kind === 'invalid-request') {
+      const isBegun = typeof request.options.thinking === 'number' && startWords.test(said)
+      if (isBegun && !tried.includes('own')) return 'own'
+      if (ownWords.test(said) && !missingWords.test(said) && asked('own')) return 'own'
+    }
     // Some servers call it their own error.
     const isRefusal = kind === 'invalid-request' || (kind === 'overloaded' && /\(50[01]\b/.test(said))
     return isRefusal && fileWords.test(said) && asked('files') ? 'files' : undefined

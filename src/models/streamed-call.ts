@@ -13,7 +13,7 @@ export interface StreamReader<Event> {
   take(event: Event): void
   /** Bytes kept but not in deltas: signatures, provider blocks. Bounded like the reply. */
   readonly unheardBytes: number
-  /** What the provider has still to say: something it says nothing without, counts that it may say, or nothing. */
+  /** What is still to come: the rest of the answer, counts that the provider may send, or nothing. */
   readonly awaits: 'answer' | 'counts' | 'nothing'
   /**
    * `undefined` until the provider says that its answer is finished.
@@ -44,7 +44,7 @@ export interface StreamedCall<C extends Connection, Event> {
   readonly read: (onDelta: (delta: ModelDelta) => void) => StreamReader<Event>
   readonly connect: () => Promise<C>
   /** Resolves when the answer begins. @param now what is left out, as it was refused */
-  readonly send: (connection: C, signal: AbortSignal, now?: Part) => PromiseLike<AsyncIterable<Event>>
+  readonly send: (connection: C, signal: AbortSignal, now: readonly Part[]) => PromiseLike<AsyncIterable<Event>>
   readonly request: ModelRequest
   readonly refused: RefusedParts
 }
@@ -76,15 +76,28 @@ export async function streamedCall<C extends Connection, Event>(call: StreamedCa
   }
 }
 
-/** Asks once more without what the provider refuses of its own or cannot read, and leaves that out from then on. */
+/**
+ * Asks once more without what the provider refuses of its own or cannot read, and leaves that out from then on. Each part is
+ * left out once, so a call is made at most three times.
+ */
 async function acceptedAnswer<C extends Connection, Event>(call: StreamedCall<C, Event>): Promise<ModelOutcome> {
   const { refused, request, signal } = call
-  const first = await answerOf(call)
-  const part = first.outcome.ok || first.isHeard ? undefined : refused.partOf(request, first.outcome.failure)
-  if (part === undefined || signal.aborted) return first.outcome
-  const second = await answerOf(call, part)
-  if (second.outcome.ok || second.isHeard) refused.keep(request, part)
-  return second.outcome
+  const tried: Part[] = []
+  let leftOut: readonly Part[] = []
+  let said: string | undefined
+  for (;;) {
+    const { isHeard, outcome } = await answerOf(call, leftOut)
+    if (outcome.ok || isHeard) {
+      refused.keep(request, leftOut)
+      return outcome
+    }
+    const part = signal.aborted ? undefined : refused.partOf(request, outcome.failure, tried)
+    if (part === undefined) return outcome
+    tried.push(part)
+    // The same words again: what was left out is not what they mean.
+    leftOut = outcome.failure.message === said ? [part] : [...leftOut, part]
+    said = outcome.failure.message
+  }
 }
 
 interface Answer {
@@ -148,7 +161,10 @@ function factsOf({ explain, clean }: Connection, error: unknown): ProviderError 
   return facts && { ...facts, message: clean(facts.message), names: facts.names?.map(clean) }
 }
 
-async function answerOf<C extends Connection, Event>(call: StreamedCall<C, Event>, now?: Part): Promise<Answer> {
+async function answerOf<C extends Connection, Event>(
+  call: StreamedCall<C, Event>,
+  now: readonly Part[],
+): Promise<Answer> {
   const { provider, signal, maxReplyBytes = providerDefaults.maxReplyBytes } = call
   const heard = new WholeCharacters(call.onDelta)
   let heardBytes = 0
@@ -230,7 +246,7 @@ async function readAll<Event>(
   }
 }
 
-/** `undefined`: it took longer. What becomes of it then is of no interest. */
+/** `undefined`: it took longer. Its result is not used then. */
 async function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
   const late = Promise.withResolvers<undefined>()
   const timer = setTimeout(late.resolve, ms, undefined)

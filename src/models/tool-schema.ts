@@ -2,24 +2,19 @@ import { canonical } from '../world/canonical.ts'
 import type { Json, JsonObject } from '../world/json.ts'
 import { oncePerObject } from '../rules/once-per.ts'
 import { cutText } from '../rules/text/cut-text.ts'
+import {
+  currentWords,
+  includesType,
+  isObject,
+  isSchema,
+  listWords,
+  namesIn,
+  schemaWords,
+  tableWords,
+} from './schema-words.ts'
 
 /** Keywords that providers refuse beside the `type` of a tool's arguments; `$ref` is followed. */
 const refusedOnTop = ['anyOf', 'oneOf', 'allOf', 'not', 'enum', 'const', 'if', 'then', 'else', '$ref'] as const
-/** Keywords whose values are schemas, lists of schemas, and schemas by name. */
-const schemaWords = [
-  'additionalProperties',
-  'contains',
-  'else',
-  'if',
-  'items',
-  'not',
-  'propertyNames',
-  'then',
-  'unevaluatedItems',
-  'unevaluatedProperties',
-]
-const listWords = ['allOf', 'anyOf', 'oneOf', 'prefixItems']
-const tableWords = ['$defs', 'dependentSchemas', 'patternProperties', 'properties']
 /** They say nothing about a value. */
 const annotations: ReadonlySet<string> = new Set([
   'description',
@@ -76,13 +71,13 @@ class AcceptedSchema {
     const part = this.#accepted({ ...rest, type: 'object', properties: isObject(properties) ? properties : {} }, [])
     const { properties: known = {}, description, ...others } = part
     const [taken, odd] = splitBy(known as JsonObject, (name) => plainName.test(name))
-    const names = namesIn(required).filter((name) => !(name in odd))
+    const names = namesIn(required).filter((name) => !(name in odd) && plainName.test(name))
     const notes = [...alternatives, ...conditions]
     if (Object.keys(odd).length > 0) notes.push(`Further arguments, by name: ${shown(odd)}`)
     const text = [typeof description === 'string' ? description : '', ...notes].filter((note) => note !== '').join('\n')
     return {
       type: 'object',
-      properties: taken,
+      properties: withNamed(taken, names),
       ...((names.length > 0 || Array.isArray(root['required'])) && { required: names }),
       ...others,
       ...(text !== '' && { description: text }),
@@ -131,7 +126,7 @@ class AcceptedSchema {
     if (followed.length > maxDepth) return schema
     const { $ref: ref, definitions: _, $defs: __, $id: ___, ...rest } = schema
     if (typeof ref === 'string') return this.#inPlace(ref, rest, followed)
-    const part = upToDate(rest)
+    const part = currentWords(rest)
     // Only the length counts: how deep a part lies.
     const deeper = [...followed, '']
     for (const word of schemaWords) if (isSchema(part[word])) part[word] = this.#inner(part[word], deeper)
@@ -143,7 +138,8 @@ class AcceptedSchema {
       const table = part[word]
       if (isObject(table)) part[word] = mapped(table, (each) => this.#accepted(each, deeper))
     }
-    if (includesType(part['type'], 'object') && !isObject(part['properties'])) part['properties'] = {}
+    if (includesType(part['type'], 'object'))
+      part['properties'] = withNamed(part['properties'], namesIn(part['required']))
     if (includesType(part['type'], 'array') && !isSchema(part['items'])) part['items'] = {}
     return part
   }
@@ -186,7 +182,7 @@ class AcceptedSchema {
 
   /** `undefined`: it leads out of the schema, or nowhere. */
   #target(ref: string): JsonObject | undefined {
-    if (!ref.startsWith('#')) return undefined
+    if (ref !== '#' && !ref.startsWith('#/')) return undefined
     let place: Json | undefined = this.#root
     for (const step of ref.split('/').slice(1)) {
       const name = decoded(step).replaceAll('~1', '/').replaceAll('~0', '~')
@@ -253,34 +249,16 @@ function valuesOf(schema: Json): readonly Json[] {
   return Array.isArray(schema['enum']) ? (schema['enum'] as readonly Json[]) : []
 }
 
-/** Keywords of older drafts in the words of the newest. */
-function upToDate(schema: JsonObject): Record<string, Json> {
-  const { additionalItems, items, required, ...rest } = schema
-  const part = { ...rest } as Record<string, Json>
-  if (Array.isArray(items)) {
-    part['prefixItems'] = items
-    if (additionalItems !== undefined) part['items'] = additionalItems
-  } else if (items !== undefined) part['items'] = items
-  // Of draft 3, where it stood at the property.
-  if (Array.isArray(required)) part['required'] = required
-  for (const [word, limit] of [
-    ['exclusiveMinimum', 'minimum'],
-    ['exclusiveMaximum', 'maximum'],
-  ] as const) {
-    const bound = part[limit]
-    if (typeof part[word] !== 'boolean') continue
-    const isExclusive = part[word]
-    delete part[word]
-    if (!isExclusive || bound === undefined) continue
-    delete part[limit]
-    part[word] = bound
-  }
-  return part
-}
-
 function noteOn({ description }: JsonObject, ref: string): string {
   const note = `As ${ref} says.`
   return typeof description === 'string' && description !== '' ? `${description}\n${note}` : note
+}
+
+/** Some providers want a property for each name that is required. */
+function withNamed(properties: Json | undefined, names: readonly string[]): JsonObject {
+  const known = tableOf(properties)
+  const unknown = names.filter((name) => !Object.hasOwn(known, name))
+  return { ...known, ...Object.fromEntries(unknown.map((name) => [name, {}])) }
 }
 
 function shown(value: Json): string {
@@ -307,10 +285,6 @@ function mapped(table: JsonObject, map: (schema: Json) => Json): JsonObject {
   return Object.fromEntries(Object.entries(table).map(([name, schema]) => [name, map(schema as Json)]))
 }
 
-function namesIn(required: Json | undefined): readonly string[] {
-  return Array.isArray(required) ? (required as readonly Json[]).filter((name) => typeof name === 'string') : []
-}
-
 function objectsOf(list: Json | undefined): readonly JsonObject[] {
   return Array.isArray(list) ? (list as readonly Json[]).filter(isObject) : []
 }
@@ -321,16 +295,4 @@ function tableOf(value: Json | undefined): Record<string, Json> {
 
 function isEqual(one: Json, other: Json): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
-}
-
-function isSchema(value: Json | undefined): boolean {
-  return isObject(value) || typeof value === 'boolean'
-}
-
-function includesType(type: Json | undefined, name: string): boolean {
-  return Array.isArray(type) ? (type as readonly Json[]).includes(name) : type === name
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

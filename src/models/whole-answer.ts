@@ -7,12 +7,13 @@ import { fieldsOf, objectsIn, textIn } from './wire-values.ts'
 export function streamOf(text: string): string | undefined {
   let body: unknown
   try {
-    body = JSON.parse(text)
+    body = JSON.parse(text.trim())
   } catch {
     return undefined
   }
   const answer = fieldsOf(body)
-  if (objectsIn(answer['choices']).some((choice) => 'message' in choice)) return event(answer)
+  const choices = objectsIn(answer['choices']).map(fieldsOf)
+  if (choices.some((choice) => 'message' in choice)) return event({ ...answer, choices: choices.map(ended) })
   if (answer['object'] === 'response' && Array.isArray(answer['output'])) {
     const type = answer['status'] === 'incomplete' || answer['status'] === 'failed' ? answer['status'] : 'completed'
     return event({ type: `response.${type}`, response: answer })
@@ -22,6 +23,13 @@ export function streamOf(text: string): string | undefined {
 
 type Fields = Readonly<Record<string, unknown>>
 
+/** An answer that is whole has ended, whether it says why or not. */
+function ended(choice: Fields): Fields {
+  return choice['finish_reason'] === undefined || choice['finish_reason'] === null
+    ? { ...choice, finish_reason: 'stop' }
+    : choice
+}
+
 function messageEvents({ content, stop_details, stop_reason, stop_sequence, usage, ...message }: Fields): string {
   const blocks = objectsIn(content).map((block, index) => {
     return event({ type: 'content_block_start', index, content_block: block })
@@ -29,7 +37,11 @@ function messageEvents({ content, stop_details, stop_reason, stop_sequence, usag
   return [
     event({ type: 'message_start', message: { ...message, usage } }),
     ...blocks,
-    event({ type: 'message_delta', delta: { stop_reason, stop_sequence, stop_details }, usage }),
+    event({
+      type: 'message_delta',
+      delta: { stop_reason: stop_reason ?? 'end_turn', stop_sequence, stop_details },
+      usage,
+    }),
     event({ type: 'message_stop' }),
   ].join('')
 }

@@ -45,7 +45,7 @@ export interface Sending {
   readonly wireId: WireId
   readonly refused: RefusedParts
   /** Left out of this request: it was refused. */
-  readonly now?: Part | undefined
+  readonly now?: readonly Part[] | undefined
 }
 
 /** Providers require the results of calls directly after the assistant message; moves other messages behind them. */

@@ -129,6 +129,16 @@ const overflows: readonly Case[] = [
     openAI('Please reduce the length of the messages or completion. Current length is 9000 while limit is 8192'),
   ],
   ['Fireworks', 400, openAI('The prompt is too long: 200000, model maximum context length: 131071')],
+  ['vLLM', 400, openAI('The decoder prompt (length 5000) is longer than the maximum model length of 4096.')],
+  [
+    'Vertex',
+    400,
+    openAI('Unable to submit request because the input token count is 1100000 but model only supports up to 1048576.'),
+  ],
+  ['Baidu', 400, { error_code: 336_007, error_msg: 'prompt tokens too long' }],
+  ['Doubao', 400, openAI('Total tokens of image and text exceed max message tokens')],
+  ['Z.ai', 400, { error: { code: '1261', message: 'Prompt 超长' } }],
+  ['MiniMax', 200, { base_resp: { status_code: 2013, status_msg: 'invalid params, context window exceeds limit' } }],
   [
     'a router',
     400,
@@ -158,6 +168,13 @@ const refusals: readonly Case[] = [
   ],
   ['DashScope', 400, { code: 'DataInspectionFailed', message: 'Output data may contain something.' }],
   ['DeepSeek', 400, openAI('Content Exists Risk')],
+  [
+    'OpenAI',
+    400,
+    openAI('Your request was rejected as a result of our safety system.', { code: 'moderation_blocked' }),
+  ],
+  ['OpenAI', 400, openAI('Your prompt was flagged as potentially violating our usage policy.')],
+  ['Doubao', 400, openAI('The request failed because the input text may contain sensitive information.')],
   ['Moonshot', 400, openAI('The request was rejected because it was considered high risk', { type: 'content_filter' })],
   ['Z.ai', 400, { error: { code: '1301', message: '系统检测到输入或生成内容可能包含不安全或敏感内容' } }],
   [
@@ -208,6 +225,10 @@ const others: readonly (readonly [...Case, kind: string])[] = [
     'rate-limited',
   ],
   ['Gemini', 503, google(503, 'The model is overloaded. Please try again later.', 'UNAVAILABLE'), 'overloaded'],
+  ['Groq', 498, openAI('Flex tier capacity exceeded.'), 'overloaded'],
+  ['Bedrock', 424, { message: 'The model returned an error.' }, 'overloaded'],
+  ['a gateway', 400, openAI('max_tokens (9000) exceeds the maximum of 4096'), 'invalid-request'],
+  ['a gateway', 400, openAI('The number of max tokens exceeds the maximum of 4096'), 'invalid-request'],
   ['Gemini', 403, google(403, 'Permission denied on resource.', 'PERMISSION_DENIED'), 'unauthorized'],
 ]
 
@@ -329,6 +350,9 @@ describe('the end of an answer over Chat Completions', () => {
     ['network_error', 'overloaded'],
     ['pause_turn', 'invalid-request'],
     ['MALFORMED_FUNCTION_CALL', 'truncated'],
+    ['content_filter: RECITATION', 'refused'],
+    ['function_call_filter: MALFORMED_FUNCTION_CALL', 'truncated'],
+    ['FinishReason.SAFETY', 'refused'],
   ])('"%s" fails as %s', async (word, kind) => {
     const server = await startScriptedServer(() => chunks([{ content: 'Half' }], word))
     expect((await failureOf(chatWire.make(server.url))).kind).toBe(kind)

@@ -133,6 +133,74 @@ describe.each(wiresOfOthers)('a refusal of $name', (wire) => {
     expect(JSON.stringify(server.bodies[2])).toMatch(/not sent: a file \(image\/png, \d+ bytes\)/)
   })
 
+  it.each([
+    ["Item with id 'rs_1' not found. Items are not persisted when `store` is set to false.", 404],
+    ["Invalid 'input[1].id': 'rs_1'. Expected an ID that begins with 'rs'.", 400],
+    ["messages.1.content.0: Input tag 'x' found using 'type' does not match any of the expected tags", 400],
+    ['Request contains an invalid argument.', 400],
+    ["Invalid value: 'x:search_call'. Supported values are: 'message' and 'reasoning'.", 400],
+    ['messages[1]: unknown variant `x`, expected `text`', 422],
+  ])('of its own is heeded in the words of each maker: %s', async (words, status) => {
+    const { raw, own } = sealed.find((each) => each.wire === wire) as Sealed
+    const server = await startScriptedServer((body, count) => {
+      if (count === 1) return raw
+      return own.test(JSON.stringify(body[wire.field])) ? refusal(words, {}, status) : wire.text('Fine.')
+    })
+    const provider = wire.make(server.url)
+    const { message } = await replyOf(provider)
+    for (let asked = 0; asked < 2; asked++)
+      await replyOf(provider, requestOf([userSays('Hi.'), message, userSays('Go on.')]))
+    expect(server.bodies).toHaveLength(4)
+  })
+
+  it.each([
+    ['its own first', ['own', 'files']],
+    ['pictures first', ['files', 'own']],
+  ])('of its own and of pictures at once is heeded: %s', async (_, order) => {
+    const { own, raw, words } = sealed.find((each) => each.wire === wire) as Sealed
+    const server = await startScriptedServer((body, count) => {
+      if (count === 1) return raw
+      const text = JSON.stringify(body[wire.field])
+      const isRefused = { own: own.test(text), files: text.includes(picture.data) }
+      const found = order.find((part) => isRefused[part as 'own'])
+      if (found === undefined) return wire.text('Fine.')
+      return refusal(found === 'own' ? words : 'This model does not support image input.')
+    })
+    const provider = wire.make(server.url)
+    const { message } = await replyOf(provider)
+    const messages: Message[] = [{ role: 'user', content: [picture] }, message, userSays('Go on.')]
+    for (let asked = 0; asked < 2; asked++) await replyOf(provider, requestOf(messages))
+    // Both are known the second time.
+    expect(server.bodies).toHaveLength(5)
+  })
+
+  it('that stays the same without its own may be about pictures, and its own goes back then', async () => {
+    const { own, raw } = sealed.find((each) => each.wire === wire) as Sealed
+    const server = await startScriptedServer((body, count) => {
+      if (count === 1) return raw
+      const isSeen = JSON.stringify(body[wire.field]).includes(picture.data)
+      return isSeen ? refusal('The image is not supported with reasoning.') : wire.text('Fine.')
+    })
+    const provider = wire.make(server.url)
+    const { message } = await replyOf(provider)
+    const messages: Message[] = [{ role: 'user', content: [picture] }, message, userSays('Go on.')]
+    await replyOf(provider, requestOf(messages))
+    expect(JSON.stringify(server.bodies.at(-1))).toMatch(own)
+    expect(server.bodies).toHaveLength(4)
+  })
+
+  it('that never ends is the failure of the third call', async () => {
+    const { raw } = sealed.find((each) => each.wire === wire) as Sealed
+    const server = await startScriptedServer((_, count) =>
+      count === 1 ? raw : refusal(`Invalid signature, invalid image, ${count}`),
+    )
+    const provider = wire.make(server.url)
+    const { message } = await replyOf(provider)
+    const messages: Message[] = [{ role: 'user', content: [picture] }, message, userSays('Go on.')]
+    expect((await failureOf(provider, requestOf(messages))).kind).toBe('invalid-request')
+    expect(server.bodies).toHaveLength(4)
+  })
+
   it('under a cancelled call is not asked for again', async () => {
     const cancelling = new AbortController()
     const server = await startScriptedServer(() => {
@@ -169,4 +237,31 @@ it('thinking with a budget is off in a step whose thinking was refused, as the A
   expect(textOf(world.read(id, Conversation).at(-1))).toBe('Three.')
   expect(world.has(id, Llm)).toBe(true)
   expect(server.bodies).toHaveLength(3)
+})
+
+it('thinking with a budget is off in a step whose calls another model made, as the API would refuse it then', async () => {
+  const use = { type: 'tool_use', id: 'b', name: 'add', input: {} }
+  const server = await startScriptedServer((body) => {
+    if (body['thinking'] !== undefined && !JSON.stringify(body['messages']).includes('"thinking"')) {
+      return refusal('messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.')
+    }
+    return messagesWire.text('Three.')
+  })
+  const made: Message[] = [
+    userSays('Add.'),
+    { role: 'assistant', content: [{ type: 'tool-call', id: 'a', name: 'add', arguments: {} }], model: 'local/m' },
+    resultOf('a', '3'),
+  ]
+  const provider = messagesWire.make(server.url)
+  const options = { options: { thinking: 2_000 } }
+  await replyOf(provider, requestOf(made, options))
+  expect(server.bodies).toHaveLength(2)
+  // So are the further steps of the turn.
+  const further: Message = {
+    role: 'assistant',
+    content: [{ type: 'tool-call', id: use.id, name: 'add', arguments: {} }],
+  }
+  await replyOf(provider, requestOf([...made, further, resultOf('b', '3')], options))
+  expect(server.bodies).toHaveLength(3)
+  expect(server.bodies.at(-1)).not.toHaveProperty('thinking')
 })

@@ -10,6 +10,15 @@ const objectOf = (properties: JsonObject, required: readonly string[] = []): Jso
   return { type: 'object', properties, required: [...required] }
 }
 
+const types: ReadonlySet<unknown> = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'])
+
+/** As the draft that strict providers read has it. */
+function isOfDraft(word: string, value: Json): boolean {
+  if (['title', 'description', 'pattern', 'format'].includes(word)) return typeof value === 'string'
+  if (['allOf', 'anyOf', 'oneOf', 'prefixItems', 'enum'].includes(word)) return Array.isArray(value) && value.length > 0
+  return value !== null || ['const', 'default'].includes(word)
+}
+
 /** What no provider of all takes: at the top, and deeper. */
 function problemsOf(schema: JsonObject): readonly string[] {
   const problems: string[] = []
@@ -18,8 +27,16 @@ function problemsOf(schema: JsonObject): readonly string[] {
     if (word in schema) problems.push(`${word} on top`)
   }
   const visit = (part: Json | undefined): void => {
+    if (part === null) problems.push('null')
     if (typeof part !== 'object' || part === null || Array.isArray(part)) return
-    const { $ref: ref, items, properties, type } = part as JsonObject
+    const { $ref: ref, items, properties, required = [], type, ...words } = part as JsonObject
+    for (const [word, value] of Object.entries(words))
+      if (!isOfDraft(word, value as Json)) problems.push(`${word}: ${JSON.stringify(value)}`)
+    if (![type].flat().every((name) => name === undefined || types.has(name)))
+      problems.push(`type ${JSON.stringify(type)}`)
+    if (new Set(required as string[]).size < (required as string[]).length) problems.push('a name twice')
+    const lacking = (required as string[]).filter((name) => !(name in ((properties as object | undefined) ?? {})))
+    if (type === 'object' && lacking.length > 0) problems.push(`no property ${lacking.join()}`)
     if (typeof ref === 'string' && !((ref.split('/')[2] ?? '') in ((schema['$defs'] as object | undefined) ?? {})))
       problems.push(`no ${ref}`)
     if (type === 'object' && properties === undefined) problems.push('no properties')
@@ -140,6 +157,37 @@ const samples: Readonly<Record<string, readonly [schema: JsonObject, ...fitting:
   'names that some refuse': [
     objectOf({ $top: { type: 'integer' }, 'filter[name]': text, a: text }, ['a', '$top']),
     { a: 'x', $top: 3 },
+  ],
+  'what has no meaning': [
+    objectOf({
+      a: { type: 'string', description: null, enum: null, minLength: null, pattern: false },
+      b: { type: 'object', properties: [], required: null, additionalProperties: null },
+      c: { type: 'array', items: [], prefixItems: [] },
+      d: { anyOf: [], allOf: null, enum: [], title: 3, items: null, not: null },
+      e: { type: 'object', properties: { f: null } },
+    }),
+    { a: 'x', b: { y: 1 }, c: [1], d: 'x', e: { f: 1 } },
+  ],
+  'types of other languages': [
+    objectOf({
+      a: { type: 'STRING' },
+      b: { type: 'int' },
+      c: { type: ['float', 'None'] },
+      d: { type: 'any' },
+      e: { type: ['string', 'any'] },
+      f: { type: 'dict' },
+      g: { type: 'list' },
+      h: { type: [] },
+    }),
+    { a: 'x', b: 1, c: null, d: [], e: 3, f: {}, g: [], h: 1 },
+  ],
+  'required names without a property': [
+    objectOf({ a: { type: 'object', required: ['b', 'b', 3] as never } }, ['a', 'c']),
+    { a: { b: 1 }, c: 2 },
+  ],
+  'a reference to an anchor': [
+    { ...objectOf({ a: { $ref: '#word' } }), $defs: { word: { $anchor: 'word', ...text } } },
+    { a: 'x' },
   ],
   'boolean schemas': [objectOf({ any: true, list: { type: 'array', items: true } }), { any: 1, list: [1] }],
 }

@@ -1,5 +1,6 @@
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 import type { JsonBody } from './loopback.ts'
 
@@ -12,6 +13,8 @@ export interface Said {
   readonly body: unknown
   /** The connection stays open behind the body, and gets this again and again. */
   readonly goesOn?: string
+  /** Bytes that go out by themselves, so that characters and events come apart. @default all at once */
+  readonly pieceBytes?: number
 }
 
 export interface ScriptedServer {
@@ -31,10 +34,17 @@ export async function startScriptedServer(
       const body = JSON.parse(Buffer.concat(parts).toString()) as JsonBody
       bodies.push(body)
       const said = answer(body, bodies.length)
-      const { body: sent, headers, status = 200, goesOn } = typeof said === 'string' ? ({ body: said } as Said) : said
+      const {
+        body: sent,
+        headers,
+        status = 200,
+        goesOn,
+        pieceBytes,
+      } = typeof said === 'string' ? ({ body: said } as Said) : said
       const type = typeof sent === 'string' ? 'text/event-stream' : 'application/json'
       response.writeHead(status, { 'content-type': type, ...headers })
       const text = typeof sent === 'string' ? sent : JSON.stringify(sent)
+      if (pieceBytes !== undefined) return void inPieces(response, text, pieceBytes)
       if (goesOn === undefined) return void response.end(text)
       response.write(text)
       const timer = setInterval(() => response.write(goesOn), 50)
@@ -47,6 +57,15 @@ export async function startScriptedServer(
     server.closeAllConnections()
   })
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, bodies }
+}
+
+async function inPieces(response: ServerResponse, text: string, pieceBytes: number): Promise<void> {
+  const bytes = Buffer.from(text)
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    response.write(bytes.subarray(at, at + pieceBytes))
+    await setImmediate()
+  }
+  response.end()
 }
 
 /** A refusal in the words of OpenAI and those like it. */

@@ -53,7 +53,7 @@ const breakpoint = { cache_control: { type: 'ephemeral' } } as const
 export interface MessagesSending {
   readonly refused: RefusedParts
   /** Left out of this request: it was refused. */
-  readonly now?: Part | undefined
+  readonly now?: readonly Part[] | undefined
   /** As the SDK rewrites it. */
   readonly outputSchema?: Record<string, unknown> | undefined
 }
@@ -102,12 +102,13 @@ function thinkingConfig(options: ModelOptions): Pick<MessageCreateParamsStreamin
   return { thinking: { type: 'enabled', budget_tokens: budgetWithin(maxTokens(options), thinking) } }
 }
 
-/** With a budget, a step of tools is refused if the thinking that it began with was. */
+/** With a budget, the steps of a turn are refused if the thinking that it began with was. */
 function isUnthinking(request: ModelRequest, { now, refused }: MessagesSending): boolean {
   if (typeof request.options.thinking !== 'number' || request.messages.at(-1)?.role !== 'tool') return false
   for (let index = request.messages.length - 1; index >= 0; index--) {
     const message = request.messages.at(index)
-    if (message?.role === 'assistant') return refused.leftOut(request, message, now).own
+    if (message === undefined || message.role === 'user') return false
+    if (message.role === 'assistant' && refused.leftOut(request, message, now).own) return true
   }
   return false
 }
@@ -221,7 +222,7 @@ function takesBack({ content }: Message): TakesBack {
   }
 }
 
-export function isServerCall(type: unknown): boolean {
+function isServerCall(type: unknown): boolean {
   return type === 'server_tool_use' || type === 'mcp_tool_use'
 }
 

@@ -1,6 +1,6 @@
 import type { AssistantMessage, ProviderBlock } from '../../protocol/message.ts'
 import { endingOf } from '../endings.ts'
-import { extraOf, type Fields, unknownFields } from '../extra-fields.ts'
+import { addFields, extraOf, type Fields, unknownFields } from '../extra-fields.ts'
 import { failed, replied } from '../provider-failure.ts'
 import type { ModelDelta, ModelOutcome } from '../port.ts'
 import { sizeOfTexts } from '../reply-bound.ts'
@@ -9,23 +9,34 @@ import { readCounts, type SentCounts } from '../../rules/tokens/token-counts.ts'
 import { readArguments } from '../../rules/projection/tool-calls.ts'
 import { fieldsOf, isObject, textIn, writeJson } from '../wire-values.ts'
 import type { RawMessageStreamEvent, StopReason } from './client.ts'
-import { ANTHROPIC, isServerCall, unsigned } from './request.ts'
+import { ANTHROPIC, unsigned } from './request.ts'
 
 type Event<Type> = Extract<RawMessageStreamEvent, { type: Type }>
 type Block = AssistantMessage['content'][number]
 
 type Draft =
-  | { type: 'text'; text: string; extra: Record<string, unknown> }
+  | { readonly type: 'text'; text: string; readonly extra: Extra }
   /** `signature`: absent of servers that give none. */
-  | { type: 'thinking'; text: string; signature: string | undefined; extra: Fields }
-  | { type: 'redacted'; data: string; extra: Fields }
-  | { type: 'tool-call'; id: string; name: string; raw: string; input: unknown; extra: Fields }
-  | { type: 'provider'; data: ProviderBlock['data']; raw: string }
+  | { readonly type: 'thinking'; text: string; signature: string | undefined; readonly extra: Extra }
+  | { readonly type: 'redacted_thinking'; readonly data: string; readonly extra: Extra }
+  | {
+      readonly type: 'tool_use'
+      readonly id: string
+      readonly name: string
+      raw: string
+      readonly input: unknown
+      readonly extra: Extra
+    }
+  /** A block of another type, which goes back as it is. */
+  | { readonly type: 'provider'; raw: string; readonly extra: Extra }
+type Extra = Record<string, unknown>
 
 export class MessageReader implements StreamReader<RawMessageStreamEvent> {
   readonly #model: string
   readonly #onDelta: (delta: ModelDelta) => void
-  readonly #drafts = new Map<number, Draft>()
+  readonly #drafts: Draft[] = []
+  /** By the index of their events, which some servers leave out, or use again. */
+  readonly #open = new Map<unknown, Draft>()
   #counts: SentCounts = {}
   #stop: StopReason | null = null
   #refusal: string | undefined
@@ -113,84 +124,118 @@ export class MessageReader implements StreamReader<RawMessageStreamEvent> {
   }
 
   #reply(isCut: boolean): ModelOutcome {
-    const drafts = [...this.#drafts.values()]
-    const content = drafts.map((draft, index) => blockOf(draft, isCut && index === drafts.length - 1))
+    const last = this.#drafts.at(-1)
+    const content = this.#drafts.map((draft) => blockOf(draft, isCut && draft === last))
     return replied(this.#model, { content }, { isCut, counts: readCounts(this.#counts) })
   }
 
   #start({ index, content_block: block }: Event<'content_block_start'>): void {
     if (!isObject(block)) return
     this.unheardBytes += sizeOfTexts(block)
-    const fields = fieldsOf(block)
-    const { caller, ...unknown } = unknownFields(fields, knownFields)
-    // That the model itself calls is so without saying.
-    const isDirect = fieldsOf(caller)['type'] === 'direct'
-    const extra: Record<string, unknown> = { ...unknown, ...(caller !== undefined && !isDirect && { caller }) }
-    switch (block.type) {
-      case 'text': {
-        const text = textIn(block.text)
-        this.#drafts.set(index, { type: 'text', text, extra })
-        if (text !== '') this.#onDelta({ type: 'text', text })
-        break
-      }
-      case 'thinking': {
-        const text = textIn(block.thinking)
-        const signature = typeof fields['signature'] === 'string' ? fields['signature'] : undefined
-        this.#drafts.set(index, { type: 'thinking', text, signature, extra })
-        if (text !== '') this.#onDelta({ type: 'thinking', text })
-        break
-      }
-      case 'redacted_thinking': {
-        const { data, ...others } = extra
-        this.#drafts.set(index, { type: 'redacted', data: textIn(data), extra: others })
-        break
-      }
-      case 'tool_use': {
-        const [id, name] = [textIn(block.id), textIn(block.name)]
-        this.#drafts.set(index, { type: 'tool-call', id, name, raw: '', input: block.input, extra })
-        this.#onDelta({ type: 'tool-call', id, name })
-        if (!isEmpty(block.input)) this.#onDelta({ type: 'tool-arguments', id, text: writeJson(block.input) })
-        break
-      }
-      default:
-        // Not shown to listeners: it goes back unchanged.
-        if (isServerBlock(textIn(fieldsOf(block)['type']))) {
-          this.#drafts.set(index, { type: 'provider', data: { ...(block as object) }, raw: '' })
-        }
+    const draft = draftOf(fieldsOf(block))
+    if (draft === undefined) return
+    this.#begin(index, draft)
+    if ((draft.type === 'text' || draft.type === 'thinking') && draft.text !== '') {
+      this.#onDelta({ type: draft.type, text: draft.text })
+    } else if (draft.type === 'tool_use') {
+      const { id, input, name } = draft
+      this.#onDelta({ type: 'tool-call', id, name })
+      if (!isEmpty(input)) this.#onDelta({ type: 'tool-arguments', id, text: writeJson(input) })
     }
+  }
+
+  #begin<D extends Draft>(index: unknown, draft: D): D {
+    this.#drafts.push(draft)
+    this.#open.set(index, draft)
+    return draft
   }
 
   #grow({ index, delta: said }: Event<'content_block_delta'>): void {
-    const draft = this.#drafts.get(index)
     const delta = fieldsOf(said)
-    if (delta['type'] === 'text_delta' && draft?.type === 'text') {
-      const text = textIn(delta['text'])
-      draft.text += text
-      this.#onDelta({ type: 'text', text })
-    } else if (delta['type'] === 'thinking_delta' && draft?.type === 'thinking') {
-      const text = textIn(delta['thinking'])
-      draft.text += text
-      this.#onDelta({ type: 'thinking', text })
-    } else if (delta['type'] === 'signature_delta' && draft?.type === 'thinking') {
-      draft.signature = (draft.signature ?? '') + textIn(delta['signature'])
-      this.unheardBytes += sizeOfTexts(delta['signature'])
-    } else if (delta['type'] === 'citations_delta' && draft?.type === 'text') {
-      const { citations } = draft.extra
-      draft.extra['citations'] = [...(Array.isArray(citations) ? (citations as unknown[]) : []), delta['citation']]
-      this.unheardBytes += sizeOfTexts(delta['citation'])
-    } else if (delta['type'] === 'input_json_delta' && draft?.type === 'tool-call') {
-      const text = textIn(delta['partial_json'])
-      draft.raw += text
-      this.#onDelta({ type: 'tool-arguments', id: draft.id, text })
-    } else if (delta['type'] === 'input_json_delta' && draft?.type === 'provider') {
-      draft.raw += textIn(delta['partial_json'])
-      this.unheardBytes += sizeOfTexts(delta['partial_json'])
+    const draft = this.#open.get(index)
+    switch (delta['type']) {
+      case 'text_delta':
+        return this.#say(index, 'text', textIn(delta['text']))
+      case 'thinking_delta':
+        return this.#say(index, 'thinking', textIn(delta['thinking']))
+      case 'input_json_delta': {
+        const text = textIn(delta['partial_json'])
+        if (draft?.type !== 'tool_use' && draft?.type !== 'provider') return
+        draft.raw += text
+        if (draft.type === 'tool_use') this.#onDelta({ type: 'tool-arguments', id: draft.id, text })
+        else this.unheardBytes += sizeOfTexts(text)
+        return
+      }
+      case 'citations_delta':
+        if (draft === undefined) return
+        // Two may be alike.
+        draft.extra['citations'] = [...listIn(draft.extra['citations']), delta['citation']]
+        this.unheardBytes += sizeOfTexts(delta['citation'])
+        return
+      case 'signature_delta':
+        if (draft?.type !== 'thinking') return this.#add(draft, { signature: delta['signature'] })
+        draft.signature = (draft.signature ?? '') + textIn(delta['signature'])
+        this.unheardBytes += sizeOfTexts(delta['signature'])
+        return
+      default:
+        return this.#add(draft, delta)
     }
+  }
+
+  /** Some servers begin no block, or one of another type. */
+  #say(index: unknown, type: 'text' | 'thinking', text: string): void {
+    const open = this.#open.get(index)
+    const extra = {}
+    const begun = (): Draft =>
+      type === 'text' ? { type, text: '', extra } : { type, text: '', signature: undefined, extra }
+    const draft = open?.type === type ? open : this.#begin(index, begun())
+    if (draft.type === 'text' || draft.type === 'thinking') draft.text += text
+    this.#onDelta({ type, text })
+  }
+
+  /** A piece of what is not known. */
+  #add(draft: Draft | undefined, piece: Fields): void {
+    if (draft === undefined) return
+    const unknown = unknownFields(piece, knownFields[draft.type])
+    addFields(draft.extra, unknown)
+    this.unheardBytes += sizeOfTexts(unknown)
   }
 }
 
-/** Of the blocks that are known; what else a server sends goes back to it. */
-const knownFields: ReadonlySet<string> = new Set(['type', 'text', 'thinking', 'signature', 'id', 'name', 'input'])
+/** Of blocks of each type; what else a server sends goes back to it. */
+const knownFields: Readonly<Record<Draft['type'], ReadonlySet<string>>> = {
+  text: new Set(['type', 'text']),
+  thinking: new Set(['type', 'thinking', 'signature']),
+  redacted_thinking: new Set(['type', 'data']),
+  tool_use: new Set(['type', 'id', 'name', 'input']),
+  provider: new Set(['type']),
+}
+
+/** `undefined`: it has no type. */
+function draftOf(block: Fields): Draft | undefined {
+  const { type, text, thinking, signature, data, id, name, input } = block
+  switch (type) {
+    case 'text':
+      return { type, text: textIn(text), extra: extraIn(block, type) }
+    case 'thinking': {
+      const seal = typeof signature === 'string' ? signature : undefined
+      return { type, text: textIn(thinking), signature: seal, extra: extraIn(block, type) }
+    }
+    case 'redacted_thinking':
+      return { type, data: textIn(data), extra: extraIn(block, type) }
+    case 'tool_use':
+      return { type, id: textIn(id), name: textIn(name), raw: '', input, extra: extraIn(block, type) }
+    default:
+      return textIn(type) === '' ? undefined : { type: 'provider', raw: '', extra: { ...block } }
+  }
+}
+
+function extraIn(block: Fields, type: Draft['type']): Extra {
+  const { caller, ...unknown } = unknownFields(block, knownFields[type])
+  // That the model itself calls is so without saying.
+  const isDirect = fieldsOf(caller)['type'] === 'direct'
+  return { ...unknown, ...(caller !== undefined && !isDirect && { caller }) }
+}
 
 /** @param isCut the token limit cut the reply in this block */
 function blockOf(draft: Draft, isCut: boolean): Block {
@@ -202,7 +247,7 @@ function blockOf(draft: Draft, isCut: boolean): Block {
       const sealed = { ...(signature !== undefined && { signature }), ...(!signature && { field: unsigned }) }
       return { type: 'thinking', provider: ANTHROPIC, text, ...sealed, ...extraOf(ANTHROPIC, extra) }
     }
-    case 'redacted':
+    case 'redacted_thinking':
       return {
         type: 'thinking',
         provider: ANTHROPIC,
@@ -211,10 +256,12 @@ function blockOf(draft: Draft, isCut: boolean): Block {
         ...extraOf(ANTHROPIC, draft.extra),
       }
     case 'provider': {
-      const data = draft.raw === '' ? draft.data : { ...draft.data, input: readArguments(draft.raw).arguments }
-      return { type: 'provider', provider: ANTHROPIC, data }
+      const { extra, raw } = draft
+      const data = raw === '' ? extra : { ...extra, input: readArguments(raw).arguments }
+      // The whole outcome is checked before it is stored.
+      return { type: 'provider', provider: ANTHROPIC, data: data as ProviderBlock['data'] }
     }
-    case 'tool-call': {
+    case 'tool_use': {
       // Without deltas the arguments are in the start of the block.
       const raw = draft.raw || (isEmpty(draft.input) ? '' : writeJson(draft.input))
       const extra = extraOf(ANTHROPIC, draft.extra)
@@ -223,9 +270,8 @@ function blockOf(draft: Draft, isCut: boolean): Block {
   }
 }
 
-/** Provider-run tool calls and their results. Other blocks need features that are not supported. */
-function isServerBlock(type: string): boolean {
-  return isServerCall(type) || type.endsWith('_tool_result') || type === 'container_upload'
+function listIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
 }
 
 function isEmpty(input: unknown): boolean {

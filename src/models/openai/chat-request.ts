@@ -46,7 +46,7 @@ export function chatBody(
   adapter: string,
   thinkingField: ThinkingField | undefined,
   refused: RefusedParts,
-): (request: ModelRequest, now?: Part) => ChatCompletionCreateParamsStreaming {
+): (request: ModelRequest, now?: readonly Part[]) => ChatCompletionCreateParamsStreaming {
   const wireOf = cachedByMessage((message, addressee) => {
     const accepted = acceptedMessage(message, isSendable, addressee)
     return accepted === undefined ? nothing : toWire(accepted, adapter, thinkingField)
@@ -169,6 +169,7 @@ function assistantParam({ content, extra }: AssistantMessage, field: ThinkingFie
 type SaidContent = Exclude<ChatCompletionAssistantMessageParam['content'], undefined>
 
 function isOwnPart(block: AssistantMessage['content'][number]): boolean {
+  if (block.type === 'text') return block.extra !== undefined
   return block.type === 'provider' || (block.type === 'thinking' && block.field === amongContent)
 }
 
@@ -177,7 +178,7 @@ function contentOf(content: AssistantMessage['content']): SaidContent {
   if (!content.some(isOwnPart)) return texts.length === 0 ? null : texts.map(({ text }) => text).join('')
   const parts: object[] = []
   for (const block of content) {
-    if (block.type === 'text') parts.push({ type: 'text', text: block.text })
+    if (block.type === 'text') parts.push({ type: 'text', text: block.text, ...block.extra?.fields })
     else if (block.type === 'provider') parts.push(block.data)
     else if (block.type === 'thinking' && block.field === amongContent) {
       parts.push({ type: 'thinking', thinking: [{ type: 'text', text: block.text }], ...block.extra?.fields })

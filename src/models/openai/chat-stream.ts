@@ -1,13 +1,13 @@
 import type { AssistantMessage } from '../../protocol/message.ts'
 import { endingOf } from '../endings.ts'
 import { readError, type SaidError } from '../error-body.ts'
-import { addFields, extraOf, type Fields, unknownFields } from '../extra-fields.ts'
+import { addFields, continues, extraOf, type Fields, unknownFields } from '../extra-fields.ts'
 import { failed, replied } from '../provider-failure.ts'
 import type { ModelDelta, ModelOutcome } from '../port.ts'
 import { sizeOfTexts } from '../reply-bound.ts'
 import type { StreamReader } from '../streamed-call.ts'
 import { readInclusiveCounts, type TokenCounts } from '../../rules/tokens/token-counts.ts'
-import { fieldsOf, isObject, objectsIn, textIn } from '../wire-values.ts'
+import { fieldsOf, isObject, objectsIn, textIn, writeJson } from '../wire-values.ts'
 import { ChatCalls } from './chat-calls.ts'
 import { amongContent, type ThinkingField } from './chat-request.ts'
 import type { ChatCompletionChunk } from './client.ts'
@@ -25,12 +25,13 @@ const knownFields: ReadonlySet<string> = new Set([
   'annotations',
   'audio',
 ])
-const knownPartFields: ReadonlySet<string> = new Set(['type', 'thinking', 'text'])
+const knownPartFields: ReadonlySet<string> = new Set(['type', 'text', 'annotations'])
 
+/** `fields`: of the provider's own; of thinking its parts as well. */
 type Draft =
-  | { readonly type: 'text'; text: string }
+  | { readonly type: 'text'; text: string; readonly fields: Record<string, unknown> }
   | { readonly type: 'thinking'; text: string; readonly fields: Record<string, unknown> }
-  | { readonly type: 'provider'; readonly data: Fields }
+  | { readonly type: 'provider'; readonly fields: Record<string, unknown> }
 
 export class ChatReader implements StreamReader<ChatCompletionChunk> {
   readonly #adapter: string
@@ -43,6 +44,10 @@ export class ChatReader implements StreamReader<ChatCompletionChunk> {
   readonly #extra: Record<string, unknown> = {}
   #refusal = ''
   #finish: string | undefined
+  /** Named in the newer way. */
+  #hasCalls = false
+  /** Counts without a choice are the last that a server says. */
+  #isCounted = false
   #error: SaidError | undefined
   #usage: unknown
   unheardBytes = 0
@@ -67,6 +72,7 @@ export class ChatReader implements StreamReader<ChatCompletionChunk> {
     const choice = choices.find(({ index }) => (index ?? 0) === 0)
     // Moonshot puts the usage in the choice.
     this.#usage = chunk.usage ?? choice?.['usage'] ?? this.#usage
+    this.#isCounted = choice === undefined && isObject(chunk.usage)
     if (choice === undefined) return
     // Azure sends content filter results without a delta; a server that does not stream sends the message.
     const delta = fieldsOf(choice['delta'] ?? choice['message'])
@@ -79,14 +85,17 @@ export class ChatReader implements StreamReader<ChatCompletionChunk> {
     this.#takeContent(delta['content'])
     this.#refusal += textIn(delta['refusal'])
     this.unheardBytes += sizeOfTexts(delta['refusal'])
-    for (const call of objectsIn(delta['tool_calls'])) this.#takeCall(call)
-    // Older servers give one call, without an id.
-    if (isObject(delta['function_call'])) this.#takeCall({ function: delta['function_call'] })
+    const calls = objectsIn(delta['tool_calls'])
+    this.#hasCalls ||= calls.length > 0
+    for (const call of calls) this.#takeCall(call)
+    // Older servers give one call, without an id; some say it in both ways.
+    if (isObject(delta['function_call']) && !this.#hasCalls) this.#takeCall({ function: delta['function_call'] })
     const unknown = unknownFields(delta, knownFields)
     addFields(this.#extra, unknown)
     this.unheardBytes += sizeOfTexts(unknown)
-    // Some servers send an empty reason before the last.
-    this.#finish = textIn(choice['finish_reason']) || this.#finish
+    // Some servers send an empty reason before the last, or the word.
+    const finish = textIn(choice['finish_reason'])
+    if (finish !== '' && finish !== 'null') this.#finish = finish
     const { error } = choice
     if (error !== undefined && error !== null) this.#error = readError(error)
   }
@@ -108,31 +117,45 @@ export class ChatReader implements StreamReader<ChatCompletionChunk> {
 
   #takePart(part: Fields): void {
     const { type, text, thinking } = part
-    if (type === 'thinking') this.#addThinking(textsIn(thinking ?? text), unknownFields(part, knownPartFields))
+    const fields = unknownFields(part, knownPartFields)
+    this.unheardBytes += sizeOfTexts(fields)
+    if (type === 'thinking') this.#addThinking(textsIn(thinking ?? text), fields)
     else if (type === 'refusal') this.#refusal += textIn(part['refusal'])
-    else if (typeof text === 'string') this.#addText(text)
-    else this.#drafts.push({ type: 'provider', data: part })
-    if (typeof text !== 'string') this.unheardBytes += sizeOfTexts(part)
+    else if (typeof text === 'string' && (type === undefined || textIn(type).endsWith('text')))
+      this.#addText(text, fields)
+    else {
+      if (typeof text === 'string') this.unheardBytes += sizeOfTexts(text)
+      const last = this.#drafts.at(-1)
+      if (last?.type === 'provider' && continues(last.fields, part, true)) addFields(last.fields, part)
+      else this.#drafts.push({ type: 'provider', fields: { ...part } })
+    }
   }
 
-  #addText(text: string): void {
-    if (text === '') return
+  #addText(text: string, fields: Fields = {}): void {
+    if (text === '' && Object.keys(fields).length === 0) return
     const last = this.#drafts.at(-1)
-    if (last?.type === 'text') last.text += text
-    else this.#drafts.push({ type: 'text', text })
-    this.#onDelta({ type: 'text', text })
+    // What is beside a text belongs to it alone.
+    const isFurther = last?.type === 'text' && (text === '' || writeJson(last.fields) === writeJson(fields))
+    const draft = isFurther ? last : { type: 'text' as const, text: '', fields: {} }
+    if (draft !== last) this.#drafts.push(draft)
+    draft.text += text
+    addFields(draft.fields, fields)
+    if (text !== '') this.#onDelta({ type: 'text', text })
   }
 
   #addThinking(text: string, fields: Fields): void {
     const last = this.#drafts.at(-1)
-    const draft = last?.type === 'thinking' ? last : { type: 'thinking' as const, text: '', fields: {} }
+    const isFurther = last?.type === 'thinking' && !last.fields['signature'] && last.fields['closed'] !== true
+    const draft = isFurther ? last : { type: 'thinking' as const, text: '', fields: {} }
     if (draft !== last) this.#drafts.push(draft)
     draft.text += text
     addFields(draft.fields, fields)
     if (text !== '') this.#onDelta({ type: 'thinking', text })
   }
 
-  outcome(): ModelOutcome | undefined {
+  outcome(isOver = false): ModelOutcome | undefined {
+    // Some servers give no reason.
+    if (isOver && this.#isCounted && this.#content(false).length > 0) this.#finish ??= 'stop'
     if (this.#finish === undefined) return undefined
     const ending = endingOf(this.#finish)
     const refusal = ending === 'refused' ? `it ended with "${this.#finish}"` : this.#refusal
@@ -154,18 +177,26 @@ export class ChatReader implements StreamReader<ChatCompletionChunk> {
     const provider = this.#adapter
     for (const [field, text] of this.#thinking) content.push({ type: 'thinking', provider, text, field })
     for (const draft of this.#drafts) {
-      if (draft.type === 'text') content.push({ type: 'text', text: draft.text })
+      const { fields } = draft
+      if (draft.type === 'text') content.push({ type: 'text', text: draft.text, ...extraOf(provider, fields) })
       else if (draft.type === 'thinking') {
-        const { fields, text } = draft
-        content.push({ type: 'thinking', provider, text, field: amongContent, ...extraOf(provider, fields) })
+        const { text } = draft
+        const extra = extraOf(provider, ownForm(text, fields))
+        content.push({ type: 'thinking', provider, text, field: amongContent, ...extra })
       } else {
-        const { extra } = extraOf(provider, draft.data)
+        const { extra } = extraOf(provider, fields)
         if (extra !== undefined) content.push({ type: 'provider', provider, data: extra.fields })
       }
     }
     content.push(...this.#calls.blocks(isCut))
     return content
   }
+}
+
+/** The parts of thinking are kept where they are more than its text. */
+function ownForm(text: string, { thinking, ...fields }: Fields): Fields {
+  const isPlain = writeJson(thinking) === writeJson([{ type: 'text', text }])
+  return isPlain || thinking === undefined || textsIn(thinking) !== text ? fields : { ...fields, thinking }
 }
 
 function textsIn(thinking: unknown): string {

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../world/json.ts'
 import type { ModelOptions } from '../port.ts'
+import { includesType, isObject } from '../schema-words.ts'
 
 /** Required by the protocols. */
 const NAME = 'output'
@@ -95,8 +96,8 @@ function strictForm(schema: Json | undefined, depth: number): JsonObject | undef
   const within: Record<string, Json | undefined> = {}
   if ($defs !== undefined) within['$defs'] = allStrict($defs, depth)
   if (anyOf !== undefined) within['anyOf'] = eachStrict(anyOf, depth)
-  if (items !== undefined || includes(type, 'array')) within['items'] = strictForm(items, depth - 1)
-  if (properties !== undefined || includes(type, 'object')) {
+  if (items !== undefined || includesType(type, 'array')) within['items'] = strictForm(items, depth - 1)
+  if (properties !== undefined || includesType(type, 'object')) {
     if (!isClosable(schema)) return undefined
     within['properties'] = allStrict(properties, depth - 1)
     within['additionalProperties'] = false
@@ -128,12 +129,4 @@ function eachStrict(schemas: Json, depth: number): Json[] | undefined {
     if (form !== undefined) strict.push(form)
   }
   return strict.length === schemas.length ? strict : undefined
-}
-
-function includes(type: Json | undefined, name: string): boolean {
-  return Array.isArray(type) ? type.includes(name) : type === name
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -39,7 +39,7 @@ export const inContent = 'content'
 export function responsesBody(
   adapter: string,
   refused: RefusedParts,
-): (request: ModelRequest, now?: Part) => ResponseCreateParamsStreaming {
+): (request: ModelRequest, now?: readonly Part[]) => ResponseCreateParamsStreaming {
   const itemsOf = cachedByMessage((message, addressee) => {
     const accepted = acceptedMessage(message, isSendable, addressee)
     return accepted === undefined ? [] : toItems(accepted, adapter)

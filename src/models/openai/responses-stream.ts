@@ -32,6 +32,8 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
   readonly #content: Block[] = []
   #newestCall: { readonly at: number; readonly raw: string } | undefined
   #refusal: string | undefined
+  /** Of deltas. */
+  #refused = ''
   #final: Fields | undefined
   unheardBytes = 0
   /** From the type of the last event; its `status` may differ. */
@@ -50,21 +52,29 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
   take(event: ResponseStreamEvent): void {
     switch (event.type) {
       case 'response.output_text.delta':
-        this.#grow(event, 'message', textIn(event.delta))
-        this.#onDelta({ type: 'text', text: textIn(event.delta) })
+        this.#say(event, textIn(event.delta))
+        break
+      // Some servers say it in one piece.
+      case 'response.output_text.done':
+        if (this.#draftOf(event, { type: 'message' }).text === '') this.#say(event, textIn(event.text))
+        break
+      case 'response.refusal.delta':
+        this.#refused += textIn(event.delta)
+        this.unheardBytes += sizeOfTexts(event.delta)
         break
       case 'response.reasoning_summary_text.delta':
       case 'response.reasoning_text.delta':
         this.#onDelta({ type: 'thinking', text: textIn(event.delta) })
         break
-      case 'response.function_call_arguments.delta': {
-        const { item } = this.#grow(event, 'function_call', textIn(event.delta))
-        this.#onDelta({ type: 'tool-arguments', id: textIn(item['call_id']), text: textIn(event.delta) })
+      case 'response.function_call_arguments.delta':
+        this.#write(event, textIn(event.delta))
         break
-      }
+      case 'response.function_call_arguments.done':
+        if (this.#draftOf(event, { type: 'function_call' }).text === '') this.#write(event, textIn(event.arguments))
+        break
       case 'response.output_item.added': {
         const item = fieldsOf(event.item)
-        this.#draftOf({ ...event, item_id: item['id'] }, item)
+        this.#draftOf({ ...event, item_id: item['id'] }, item, true)
         if (item['type'] !== 'function_call') break
         this.unheardBytes += sizeOfTexts(item)
         this.#onDelta({ type: 'tool-call', id: textIn(item['call_id']), name: textIn(item['name']) })
@@ -88,16 +98,22 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
         this.#end('failed', event.response)
         break
       default:
-      // Other events repeat parts of the items.
+        // The word of some servers. Other events repeat parts of the items.
+        if (textIn(fieldsOf(event)['type']) === 'response.done') this.#end('completed', fieldsOf(event)['response'])
     }
   }
 
-  /** The item that an event is about. Servers leave out its place, or its id. */
-  #draftOf(event: object, item: Fields): Draft {
+  /**
+   * The item that an event is about. Servers leave out its place, its id, or both.
+   * @param isNew the event begins it. @default false
+   */
+  #draftOf(event: object, item: Fields, isNew = false): Draft {
     const { item_id: id, output_index: index } = fieldsOf(event)
     const isSame = (draft: Draft): boolean => {
       if (typeof id === 'string' && id !== '' && draft.item['id'] === id) return true
-      return typeof index === 'number' && draft.index === index && draft.item['type'] === item['type']
+      const [one, other] = [textIn(draft.item['call_id']), textIn(item['call_id'])]
+      if (draft.item['type'] !== item['type'] || (one !== '' && other !== '' && one !== other)) return false
+      return typeof index === 'number' ? draft.index === index : !isNew && textIn(id) === ''
     }
     const known = this.#drafts.findLast((draft) => !draft.isDone && isSame(draft))
     if (known !== undefined) return known
@@ -107,10 +123,15 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
     return draft
   }
 
-  #grow(event: object, type: string, text: string): Draft {
-    const draft = this.#draftOf(event, { type })
+  #say(event: object, text: string): void {
+    this.#draftOf(event, { type: 'message' }).text += text
+    this.#onDelta({ type: 'text', text })
+  }
+
+  #write(event: object, text: string): void {
+    const draft = this.#draftOf(event, { type: 'function_call' })
     draft.text += text
-    return draft
+    this.#onDelta({ type: 'tool-arguments', id: textIn(draft.item['call_id']), text })
   }
 
   outcome(): ModelOutcome | undefined {
@@ -121,7 +142,8 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
     const incomplete = isObject(details) ? fieldsOf(details) : undefined
     const reason = textIn(incomplete?.['reason'])
     const cause = reason === '' ? undefined : endingOf(reason)
-    const refusal = this.#refusal ?? (cause === 'refused' ? `it ended with "${reason}"` : undefined)
+    const refusal =
+      this.#refusal ?? (this.#refused || undefined) ?? (cause === 'refused' ? `it ended with "${reason}"` : undefined)
     if (refusal !== undefined) {
       return failed({ kind: 'refused', message: `${this.#model} refused to answer: ${refusal}` })
     }
@@ -159,31 +181,32 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
   /** What the stream has said item by item, what its last event alone has, and what came in deltas alone. */
   #items(last: readonly Fields[]): readonly Fields[] {
     const drafts = this.#drafts.toSorted((one, other) => one.index - other.index)
-    const items = drafts.filter(({ isDone }) => isDone).map(({ item }) => item)
-    const open = drafts.filter(({ isDone }) => !isDone)
-    for (const [index, item] of last.entries()) {
-      if (items.some((known, place) => isSameItem(known, item, place === index))) continue
-      if (!open.some((draft) => draft.text !== '' && isSameItem(draft.item, item, draft.index === index)))
-        this.#hear(item)
-      this.unheardBytes += sizeOfTexts(item)
-      items.splice(Math.min(index, items.length), 0, item)
+    const drafted = pairsOf(drafts, last)
+    const items: Fields[] = []
+    for (const draft of drafts) {
+      const own = itemOf(draft)
+      const inLast = last[drafted.indexOf(draft)]
+      // The last event may leave out what the items have.
+      const item = own !== undefined && draft.isDone && !isHollow(own) ? own : (inLast ?? own)
+      const isRepeated = !draft.isDone && drafts.some((other) => other.isDone && isNamedSo(draft, other.item))
+      if (item === undefined || isRepeated) continue
+      if (item === inLast) this.unheardBytes += sizeOfTexts(item)
+      if (item === inLast && draft.text === '') this.#hear(item, true)
+      items.push(item)
     }
-    for (const { item, text } of open) {
-      const { type } = item
-      if (type === 'message' && text !== '' && !items.some((known) => known['type'] === type)) {
-        items.push({ ...item, content: [{ type: 'output_text', text }] })
-      } else if (type === 'function_call' && textIn(item['name']) !== '') {
-        if (!items.some((known) => isSameItem(known, item, false)))
-          items.push({ ...item, arguments: text || item['arguments'] })
-      }
+    for (const [index, item] of last.entries()) {
+      if (drafted[index] !== undefined) continue
+      this.unheardBytes += sizeOfTexts(item)
+      this.#hear(item, false)
+      items.splice(Math.min(index, items.length), 0, item)
     }
     return items
   }
 
-  /** Listeners get what came at the end alone. */
-  #hear({ type, content, call_id: id, name, arguments: written }: Fields): void {
+  /** Listeners get what came at the end alone. @param isBegun they know of its call */
+  #hear({ type, content, call_id: id, name, arguments: written }: Fields, isBegun: boolean): void {
     if (type === 'function_call') {
-      this.#onDelta({ type: 'tool-call', id: textIn(id), name: textIn(name) })
+      if (!isBegun) this.#onDelta({ type: 'tool-call', id: textIn(id), name: textIn(name) })
       this.#onDelta({ type: 'tool-arguments', id: textIn(id), text: textIn(written) })
     } else if (type === 'message') {
       for (const part of objectsIn(content)) this.#onDelta({ type: 'text', text: textIn(fieldsOf(part)['text']) })
@@ -251,12 +274,47 @@ function textsOf(parts: unknown): readonly string[] {
   return objectsIn(parts).map((part) => textIn(fieldsOf(part)['text']))
 }
 
-function isSameItem(one: Fields, other: Fields, isSamePlace: boolean): boolean {
-  if (one['type'] !== other['type']) return false
-  const [id, callId] = [one['id'], one['call_id']]
-  if (typeof callId === 'string' && typeof other['call_id'] === 'string') return callId === other['call_id']
-  if (typeof id === 'string' && typeof other['id'] === 'string') return id === other['id'] || isSamePlace
-  return isSamePlace
+/** An item as far as it is known; `undefined`: too little of it. */
+function itemOf({ item, isDone, text }: Draft): Fields | undefined {
+  const { name, type } = item
+  if (text !== '' && isHollow(item)) {
+    if (type === 'message') return { ...item, content: [{ type: 'output_text', text }] }
+    if (textIn(name) !== '') return { ...item, arguments: text }
+  }
+  return isDone ? item : undefined
+}
+
+/** Has it nothing of what its type is there for? */
+function isHollow({ arguments: written, content, type }: Fields): boolean {
+  return (type === 'message' && objectsIn(content).length === 0) || (type === 'function_call' && !written)
+}
+
+/** The draft of each item, if the stream has one: the same by name, else in the same place. */
+function pairsOf(drafts: readonly Draft[], items: readonly Fields[]): readonly (Draft | undefined)[] {
+  const pairs: (Draft | undefined)[] = items.map(() => undefined)
+  for (const isPair of [isNamedSo, isPlacedSo]) {
+    for (const [index, item] of items.entries()) {
+      pairs[index] ??= drafts.find((draft) => !pairs.includes(draft) && isPair(draft, item, index))
+    }
+  }
+  return pairs
+}
+
+function isNamedSo(draft: Draft, item: Fields): boolean {
+  if (draft.item['type'] !== item['type']) return false
+  const isNamed = (name: string): boolean => textIn(item[name]) !== '' && draft.item[name] === item[name]
+  if (isNamed('call_id') || isNamed('id')) return true
+  const text = textOfItem(item)
+  return text !== '' && text === (draft.text || textOfItem(draft.item))
+}
+
+function isPlacedSo({ index, item }: Draft, { call_id: callId, type }: Fields, place: number): boolean {
+  const isOther = textIn(callId) !== '' && textIn(item['call_id']) !== '' && item['call_id'] !== callId
+  return index === place && item['type'] === type && !isOther
+}
+
+function textOfItem({ content }: Fields): string {
+  return textsOf(content).join('')
 }
 
 /** Does an item of the provider's own need no answer? */
