@@ -10,7 +10,7 @@ import {
   isCredentialWord,
 } from './credential-paths.ts'
 import { isPattern } from './glob.ts'
-import { namedPaths } from './named-paths.ts'
+import { namedPaths, programsOf } from './named-paths.ts'
 import { absolute, goesOnAs, isAbove, isAnchored, liesIn, segmentsOf } from './paths.ts'
 import { type ReachBase, reachOf } from './reach.ts'
 import { goesThroughFolder } from './recursion.ts'
@@ -44,6 +44,7 @@ export class PlacesOfCall {
   readonly #words: readonly TouchedPath[]
   /** What strings in a program of another language than the shell's can name. */
   readonly #named: readonly TouchedPath[]
+  readonly #programs: readonly string[]
   readonly #cwd: readonly Segments[]
   readonly #isThroughFolder: boolean
 
@@ -64,7 +65,8 @@ export class PlacesOfCall {
     }))
     this.#cwd = this.#leadsTo(call.cwd)
     const body = bodyOf(call)
-    const named = body?.language === 'text' ? namedPaths(body.text, call) : []
+    this.#programs = programsOf(call, call.facts?.shell)
+    const named = this.#programs.flatMap((program) => namedPaths(program, call))
     this.#named = named.map((given) => ({ given, leadsTo: this.#leadsTo(given) }))
     this.#isThroughFolder = body?.language === 'bash' && goesThroughFolder(body.text)
   }
@@ -83,10 +85,8 @@ export class PlacesOfCall {
           (meansAllBelow && leadsTo.some((path) => isAboveCredentials(path, folders))),
       )
     if (touched !== undefined) return touched
-    const texts = this.#texts()
-    if (texts.length === 0) return undefined
     const search = credentialSearch(home, this.#call, pathStyle)
-    for (const text of texts) {
+    for (const text of this.#texts()) {
       const name = search(text)
       if (name !== undefined) return { given: name, leadsTo: [] }
     }
@@ -120,8 +120,9 @@ export class PlacesOfCall {
     const isOther = (path: Segments): boolean => this.#isPath(path) && this.#classOf([path]) === 'other'
     if (this.#words.some(({ isGuess, isWritten, leadsTo }) => !isGuess && !isWritten && leadsTo.some(isOther)))
       return true
-    if (bodyOf(this.#call)?.language !== 'text') return false
-    const named = this.#texts().flatMap((text) => text.match(pathInText) ?? [])
+    const isText = bodyOf(this.#call)?.language === 'text'
+    const programs = isText ? this.#texts() : this.#programs.map(withoutQuotes)
+    const named = programs.flatMap((text) => text.match(pathInText) ?? [])
     return named.some((path) => isOther(segmentsOf(absolute(path, this.#call), this.#call.pathStyle)))
   }
 

@@ -54,6 +54,7 @@ export const CallFacts = lazily(() =>
           )
           .readonly(),
         texts: texts(),
+        programs: texts().optional(),
         opaque: z.string().optional(),
         command: texts().optional(),
       })

@@ -1,4 +1,6 @@
+import { bodyOf, type PolicyCall } from './call.ts'
 import { absolute, type Base } from './paths.ts'
+import type { ShellReading } from './shell-reading.ts'
 
 /** Most texts of a program that are taken for paths, and the longest. */
 const maxPaths = 500
@@ -7,7 +9,12 @@ const maxPathChars = 4_096
 /** What stands between quotes and the places of template strings, or outside of them: comments and patterns have quotes as well. */
 const pieces = /[^"'`\n{}$]+/g
 const isArgument = /[(,]\s*["'`]$/
-const namesHome = /\bhomedir\b|\bHOME\b|\bUSERPROFILE\b|\buserInfo\b/
+const homeNames = /\bhomedir\b|\bHOME\b|\bUSERPROFILE\b|\buserInfo\b|\.home\b|\bexpanduser\b/
+
+/** Does a program ask for the home folder? */
+export function namesHome(program: string): boolean {
+  return homeNames.test(program)
+}
 
 /**
  * What the strings of a program can name, absolute: from the working folder, and where the program asks for the home folder, from
@@ -15,7 +22,7 @@ const namesHome = /\bhomedir\b|\bHOME\b|\bUSERPROFILE\b|\buserInfo\b/
  */
 export function namedPaths(program: string, base: Base): readonly string[] {
   const found = new Set<string>()
-  const asksForHome = namesHome.test(program)
+  const asksForHome = namesHome(program)
   for (const { 0: piece, index } of program.matchAll(pieces)) {
     const before = program.slice(Math.max(0, index - 20), index)
     const path = piece.replaceAll('\\', base.pathStyle === 'win32' ? '/' : '')
@@ -28,4 +35,10 @@ export function namedPaths(program: string, base: Base): readonly string[] {
     if (found.size >= maxPaths) break
   }
   return [...found]
+}
+
+/** The programs of other languages than the shell's that a call runs: its body, or those in a body of the shell. */
+export function programsOf(call: PolicyCall, shell: Pick<ShellReading, 'programs'> | undefined): readonly string[] {
+  const body = bodyOf(call)
+  return body?.language === 'text' ? [body.text] : (shell?.programs ?? [])
 }

@@ -63,7 +63,8 @@ function indirect(named: Expanded, variable: VariableLookup): Expanded {
   return held.reduce(either, { values: [], hasUnknown: named.hasUnknown })
 }
 
-function either(one: Expanded, other: Expanded): Expanded {
+/** What is one of two. */
+export function either(one: Expanded, other: Expanded): Expanded {
   return { values: [...new Set([...one.values, ...other.values])], hasUnknown: one.hasUnknown || other.hasUnknown }
 }
 

@@ -1,5 +1,5 @@
 import { asWritten, namesOf, unescapedText, type WordReading } from './shell-word.ts'
-import type { Expanded } from './parameter-expansion.ts'
+import { either, type Expanded } from './parameter-expansion.ts'
 import { joined } from './shell-programs.ts'
 import type { SyntaxNode } from './shell-reading.ts'
 import type { ShellScope } from './shell-scope.ts'
@@ -7,21 +7,23 @@ import type { ShellScope } from './shell-scope.ts'
 /** Longest text of `printf` that is worked out. */
 const maxPrintedChars = 4_000
 
-/** What redirections of a node give it to read; `undefined`: it has none, or reads a file. */
+/** What redirections of a node give it to read; `undefined`: it has none. */
 export function inputOf(node: SyntaxNode, scope: ShellScope): Expanded | undefined {
-  for (const redirect of node.children) {
-    if (redirect.type === 'heredoc_redirect') {
-      const body = redirect.children.find(({ type }) => type === 'heredoc_body')
-      return { values: body === undefined ? [] : [scope.source(body)], hasUnknown: false }
-    }
-    if (redirect.type === 'herestring_redirect') {
-      const [word] = scope.wordsIn(redirect)
-      return word && textOf([scope.read(word)])
-    }
-    const isProcess = redirect.children.some(({ type }) => type === 'process_substitution')
-    if (redirect.type === 'file_redirect' && isProcess) return { values: [], hasUnknown: true }
+  const inputs = node.children.flatMap((redirect) => inputBy(redirect, scope) ?? [])
+  return inputs.length === 0 ? undefined : inputs.reduce(either)
+}
+
+function inputBy(redirect: SyntaxNode, scope: ShellScope): Expanded | undefined {
+  const [word] = scope.wordsIn(redirect)
+  if (redirect.type === 'heredoc_redirect') {
+    const body = redirect.children.find(({ type }) => type === 'heredoc_body')
+    return { values: body === undefined ? [] : [scope.source(body)], hasUnknown: false }
   }
-  return undefined
+  if (redirect.type === 'herestring_redirect') return word && textOf([scope.read(word)])
+  if (redirect.type !== 'file_redirect' || !/^\d*</.test(scope.source(redirect)) || word === undefined) return undefined
+  const file = scope.read(word)
+  if (file.values.every((value) => value === '/dev/null')) return { values: [''], hasUnknown: false }
+  return scope.written(file) ?? { values: [], hasUnknown: true }
 }
 
 /** What a statement prints, where its words say it. */
@@ -40,8 +42,9 @@ export function printedBy(node: SyntaxNode | undefined, scope: ShellScope): Expa
       return printedByLast(node.children, scope)
     case 'redirected_statement': {
       const input = inputOf(node, scope)
-      if (first === undefined || input === undefined) return printedBy(first, scope)
-      return scope.commandName(first) === 'cat' ? input : undefined
+      // `$(< file)`
+      const isInput = first?.type === 'file_redirect' || (first !== undefined && scope.commandName(first) === 'cat')
+      return isInput && input !== undefined ? input : printedBy(first, scope)
     }
     case 'command': {
       const words = scope.commandWords(node)

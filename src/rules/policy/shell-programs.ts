@@ -1,3 +1,4 @@
+import { isOfOtherLanguage } from './other-programs.ts'
 import { wild } from './glob.ts'
 import { asWritten, namesOf, type WordReading } from './shell-word.ts'
 
@@ -9,8 +10,13 @@ export const wrappers = new Set(
 )
 /** Commands that run a command somewhere among their words. */
 const runners = new Set(
-  'parallel watch flock script su find fd entr strace unshare taskset chronic systemd-run ssh'.split(' '),
+  (
+    'parallel watch flock script su find fd entr strace ltrace valgrind unshare taskset chronic systemd-run ssh ssh-agent runuser ' +
+    'pkexec fakeroot xvfb-run dbus-run-session firejail bwrap chrt numactl prlimit setarch unbuffer'
+  ).split(' '),
 )
+/** Those that have a shell run what they read. */
+const handsInputOn = new Set(['ssh', 'su', 'newgrp', 'sg', 'sftp', 'ftp', 'make', 'gmake'])
 const shells = /^(?:ba|z|da|k|a|c|tc|fi|mk|r?ba)?sh(?:\.exe)?$/
 /** Programs that run a program that is given to them as a text. */
 export const interpreters =
@@ -31,15 +37,26 @@ export interface HandedPrograms {
   readonly bodies: readonly HandedBody[]
   /** It runs what it reads. */
   readonly runsInput: boolean
-  /** The text that it runs is what another command prints, by its place among the words. */
-  readonly runsOutputAt: number | undefined
+  /** It may have another program run what it reads, as `ssh` and `docker exec -i x sh` do. */
+  readonly mayRunInput: boolean
+  /** Files that it may run; what they hold is known where the body itself writes them. */
+  readonly files: readonly RunFile[]
+}
+
+/** A file that a command runs, or what another command prints in its place. */
+export interface RunFile {
+  /** Its place among the words. */
+  readonly at: number
+  /** The interpreter of another language than the shell's that runs it. */
+  readonly name?: string
 }
 
 /** What the words of a command have a shell run, wherever among them a shell is named. */
 export function handedPrograms(words: readonly WordReading[]): HandedPrograms {
   const bodies: HandedBody[] = []
   let runsInput = false
-  let runsOutputAt: number | undefined
+  let mayRunInput = false
+  const files: RunFile[] = []
   const isCommandAt = (at: number): boolean =>
     at === 0 || words.slice(0, at).some((word) => namesOf(word).some(isWrapper))
   words.forEach((word, at) => {
@@ -48,14 +65,18 @@ export function handedPrograms(words: readonly WordReading[]): HandedPrograms {
     if (names.some((name) => shells.test(name))) {
       const { body, operand, operandAt } = shellArguments(rest)
       if (body !== undefined) bodies.push({ ...joined([body]), positionals: rest.slice(operandAt + 2), isApart: true })
-      else if (!isCommandAt(at)) return
+      else if (!isCommandAt(at)) mayRunInput = true
       else if (operand === undefined || operand.values.some((value) => inputs.test(value))) runsInput = true
-      else runsOutputAt ??= at + 1 + operandAt
+      else files.push({ at: at + 1 + operandAt })
     }
     if (!isCommandAt(at)) return
+    if (isFirst(words.slice(0, at))) files.push({ at })
+    files.push(...operandRun(names, rest).map((file) => ({ ...file, at: at + 1 + file.at })))
+    runsInput ||= names.some((name) => /^(?:at|batch|parallel)$/.test(name)) && takesNoCommand(rest)
+    mayRunInput ||= names.some((name) => handsInputOn.has(name))
     if (names.some((name) => name === 'source' || name === '.')) {
       if (rest[0]?.values.some((value) => inputs.test(value))) runsInput = true
-      else runsOutputAt ??= at + 1
+      else files.push({ at: at + 1 })
     } else if (names.includes('eval')) bodies.push({ ...joined(rest), positionals: [], isApart: false })
     else if (names.includes('trap')) {
       const first = rest.find(({ values }) => !values.every((value) => value === '--'))
@@ -75,10 +96,20 @@ export function handedPrograms(words: readonly WordReading[]): HandedPrograms {
       })
     }
   })
-  return { bodies, runsInput, runsOutputAt }
+  return { bodies, runsInput, mayRunInput, files }
 }
 
-const inputs = /^(?:-|\/dev\/stdin|\/dev\/fd\/0|\/proc\/self\/fd\/0)$/
+/** The operand that an interpreter of another language, or `make`, runs. */
+function operandRun(names: readonly string[], operands: readonly WordReading[]): readonly RunFile[] {
+  const name = names.find(isOfOtherLanguage)
+  const first = operands.findIndex(({ values }) => !values.some((value) => value.startsWith('-')))
+  if (name !== undefined) return first === -1 ? [] : [{ at: first, name }]
+  if (!names.some((one) => /^g?make$/.test(one))) return []
+  const option = operands.findIndex(({ values }) => values.some((value) => /^(?:-f|--file|--makefile)$/.test(value)))
+  return option === -1 ? [] : [{ at: option + 1 }]
+}
+
+const inputs = /^(?:-|\/dev\/stdin|\/dev\/fd\/\d+|\/proc\/self\/fd\/\d+)$/
 /** Options of shells that take a value. */
 const valued = /^(?:[-+]\w*[oO]|--(?:rcfile|init-file))$/
 
@@ -97,8 +128,54 @@ function shellArguments(words: readonly WordReading[]) {
   return { operandAt: words.length }
 }
 
+/** Are words before a command wrappers alone, with their options? */
+function isFirst(before: readonly WordReading[]): boolean {
+  return before.every((word, at) => {
+    const isSetting = word.values.some((value) => /^(?:\d|\w+=)/.test(value))
+    return isSetting || isOption(word) || isOption(before[at - 1]) || namesOf(word).some(isWrapper)
+  })
+}
+
+function isOption(word: WordReading | undefined): boolean {
+  return word?.values.some((value) => value.startsWith('-')) ?? false
+}
+
 function isWrapper(name: string): boolean {
   return wrappers.has(name) || runners.has(name)
+}
+
+/** Does `at`, `batch` or `parallel` run what it reads? */
+function takesNoCommand(words: readonly WordReading[]): boolean {
+  if (words.some(({ values }) => values.some((value) => value === '-f' || value.startsWith(':::')))) return false
+  return words.every(({ values }) =>
+    values.every((value) => /^(?:-|now|today|tomorrow|noon|midnight|\+|\d)/.test(value)),
+  )
+}
+
+const fillers = new Set(['xargs', 'parallel', 'find', 'fd', 'fdfind'])
+
+/** The words of a command such as `xargs`, with what it finds or reads in the place of `{}` or of the mark that it is given. */
+export function filledWords(words: readonly WordReading[]): readonly WordReading[] {
+  const at = words.findIndex((word) => namesOf(word).some((name) => fillers.has(name)))
+  if (at === -1) return words
+  const mark = namesOf(words[at] as WordReading).includes('xargs') ? markOf(words.slice(at + 1)) : '{}'
+  if (mark === undefined) return words
+  const isFilled = (index: number): boolean => index > at
+  return words.map((word, index) => {
+    if (!isFilled(index) || !word.values.some((value) => value.includes(mark))) return word
+    return { ...word, values: word.values.map((value) => value.replaceAll(mark, wild.unknown)) }
+  })
+}
+
+/** The mark of `xargs -I MARK` and its like. */
+function markOf(words: readonly WordReading[]): string | undefined {
+  for (const [at, { values }] of words.entries()) {
+    const [, given, short, long] =
+      values.map((value) => /^(?:-\w*I(.*)|(-i.*)|--replace=?(.*))$/s.exec(value)).find(Boolean) ?? []
+    if (given !== undefined) return given === '' ? words[at + 1]?.values[0] : given
+    if (short !== undefined || long !== undefined) return (long ?? short?.slice(2)) || '{}'
+  }
+  return undefined
 }
 
 /** Most ways in which the words of a body are put together. */
@@ -119,22 +196,3 @@ export function joined(words: readonly WordReading[]): Pick<HandedBody, 'texts' 
     hasUnknown: isUnknown || isTooMuch,
   }
 }
-
-/** Programs that run what they read where no operand names a file or a program. */
-export function takesProgram(name: string, words: readonly WordReading[]): boolean {
-  if (!/^(?:python[\d.]*|node|nodejs|perl|ruby|php|lua|deno|bun)$/.test(name)) return false
-  return words.slice(1).every(({ values }) => values.every((value) => value === '-' || /^-[uBsSIqvi]+$/.test(value)))
-}
-
-/**
- * Does the text of a program hide what it opens: it reaches files or programs, and decodes or counts out texts? Others are
- * searched for names.
- */
-export function isHidden(program: string): boolean {
-  return reaches.test(program) && decodes.test(program)
-}
-
-const reaches =
-  /\b(?:open|popen|readfile\w*|read_(?:text|bytes)|createreadstream|file_get_contents|subprocess|system|exec\w*|spawn\w*|child_process|eval|__import__|glob|path|io|file|fs|fetch|urlopen|socket)\b/i
-const decodes =
-  /\bchr\b|fromcharcode|fromcodepoint|\batob\b|b(?:ase)?(?:16|32|64)|unhexlify|fromhex|'hex'|"hex"|\\x[\da-f]{2}|\\u00[\da-f]{2}|\\[01]\d\d|\[::-1\]|rot_?13|\bpack\b|\breversed?\b/i

@@ -1,22 +1,25 @@
+import { runsDecoded, takesDecoded } from './decoders.ts'
 import { isPattern, wild } from './glob.ts'
 import type { Base } from './paths.ts'
 import type { Expanded } from './parameter-expansion.ts'
-import { inputOf, isTelling, printedBy, printedText } from './shell-output.ts'
-import { type HandedBody, handedPrograms, interpreters, isHidden, takesProgram, wrappers } from './shell-programs.ts'
+import {
+  isHidden,
+  isOfOtherLanguage,
+  languageOf,
+  type OtherProgram,
+  otherProgram,
+  otherPrograms,
+  takesProgram,
+} from './other-programs.ts'
+import { inputOf, isTelling, printedBy } from './shell-output.ts'
+import { filledWords, type HandedBody, handedPrograms, interpreters, type RunFile, wrappers } from './shell-programs.ts'
+import { commandTexts, takesTexts } from './command-texts.ts'
+import { printedInto, writtenByCommand } from './file-writing.ts'
+import { setBy } from './shell-settings.ts'
 import { findNode, type ParseShell, type ShellReading, type SyntaxNode } from './shell-reading.ts'
 import { isWord, ShellScope, splitWord } from './shell-scope.ts'
 import { asWritten, namesOf, type WordReading } from './shell-word.ts'
 import { writtenAmong } from './written-words.ts'
-
-/** Commands whose words are texts, not programs of a shell. */
-const takesTexts = new Set('echo printf grep egrep fgrep rg ag ack sed awk gawk jq yq git gh test expr'.split(' '))
-const decoders =
-  /^(?:base64|base32|basenc|xxd|od|openssl|uudecode|gunzip|zcat|gzip|bunzip2|bzip2|bzcat|xz|unxz|xzcat|zstd|lz4|rev|tr|printf)$/
-/** Those that decode, and do nothing else that a body does every day. */
-const onlyDecoders = /^(?:base64|base32|basenc|xxd|openssl|uudecode|rev)$/
-/** Commands whose arguments are names of variables that they set. */
-const assigners = new Set(['read', 'mapfile', 'readarray', 'printf', 'getopts', 'unset', 'let'])
-const folderCommands = new Set(['cd', 'pushd', 'popd'])
 
 /** What is known only when it runs. */
 const unknown: Expanded = { values: [], hasUnknown: true }
@@ -40,7 +43,8 @@ export class ShellReader {
 
   reading(): ShellReading {
     const { opaque, words } = this.#scope
-    const known = { words: words.all, texts: [...words.texts] }
+    const programs = [...words.programs]
+    const known = { words: words.all, texts: [...words.texts], ...(programs.length > 0 && { programs }) }
     return opaque === undefined ? known : { ...known, opaque }
   }
 
@@ -154,16 +158,9 @@ export class ShellReader {
       const from = this.#names.length
       this.#doubted(() => this.#reading(input, () => this.visit(child)))
       const names = this.#names.slice(from)
-      const isFed = names.some((name) => interpreters.test(name))
-      const isEchoed = before.includes('echo') && /echo\s+-\w*e/.test(this.#scope.source(node))
-      const isDecoded = [...before, ...names].some((name) => onlyDecoders.test(name))
-      if (
-        (isFed && (isEchoed || before.some((name) => decoders.test(name)))) ||
-        (isDecoded && names.includes('xargs')) ||
-        // A text that is at hand is changed before it is used: to hide what it says.
-        (this.#substitutions > 0 && isLiteral && before.length > 0)
-      )
-        this.#scope.cannotRead(node)
+      // A text that is at hand is changed before it is used: to hide what it says.
+      const isChanged = this.#substitutions > 0 && isLiteral && before.length > 0
+      if (isChanged || takesDecoded(before, names, this.#scope.source(node))) this.#scope.cannotRead(node)
       before.push(...names)
       input = printedBy(child, this.#scope) ?? unknown
     }
@@ -172,10 +169,12 @@ export class ShellReader {
   #redirected(node: SyntaxNode): void {
     const from = this.#names.length
     this.#reading(inputOf(node, this.#scope), () => this.#children(node))
+    printedInto(node, this.#scope)
+    // `exec < file` is for all that follows.
+    if (this.#names[from] === 'exec') this.#input = inputOf(node, this.#scope) ?? this.#input
     const names = this.#names.slice(from)
     const isPiped = node.children.some(({ children }) => children.some(({ type }) => type === 'pipeline'))
-    const runs = names.some((name) => interpreters.test(name))
-    if (runs && !isPiped && names.some((name) => decoders.test(name))) this.#scope.cannotRead(node)
+    if (!isPiped && runsDecoded(names)) this.#scope.cannotRead(node)
   }
 
   /** A pipe behind the mark of a here-document stands in its node: it reads what the command before makes of the document. */
@@ -214,12 +213,13 @@ export class ShellReader {
         } else if (part.type !== 'variable_assignment') this.visit(part)
       }
       const names = this.#names.slice(from)
-      const isDecoded = interpreters.test(name) && names.some((one) => decoders.test(one))
+      const isDecoded = interpreters.test(name) && runsDecoded(names)
       const isChanged = this.#substitutions > 0 && isTelling(own) && printedBy(node, this.#scope) === undefined
       if (isDecoded || isChanged) this.#scope.cannotRead(node)
       this.#runHanded(node, words, name)
-      this.#setBy(words)
+      setBy(words, this.#scope, this.#input)
     })
+    if (name === 'exec' && own !== undefined) this.#input = own
   }
 
   /** Is it known what the command runs? */
@@ -245,24 +245,38 @@ export class ShellReader {
       this.#scope.cannotRead(node)
   }
 
-  /** Reads the programs that a command has a shell run. */
+  /** Reads the programs that a command runs. */
   #runHanded(node: SyntaxNode, words: readonly WordReading[], name: string): void {
-    const handed = handedPrograms(words)
+    const filled = filledWords(words)
+    const handed = handedPrograms(filled)
     for (const body of handed.bodies) this.#handedBody(node, body)
-    const operand = handed.runsOutputAt === undefined ? undefined : words[handed.runsOutputAt]
-    const substitution = operand?.hasUnknown === true ? findNode(node, 'process_substitution') : undefined
-    if (substitution !== undefined) this.#runText(node, printedBy(substitution, this.#scope) ?? unknown)
+    for (const file of handed.files) this.#runFile(node, filled, file)
     const input = this.#input
     if (handed.runsInput && input !== undefined) this.#runText(node, input)
-    else if (input !== undefined && takesProgram(name, words)) {
-      for (const value of input.values) this.#scope.words.texts.add(value)
-      if (input.hasUnknown || input.values.some(isHidden)) this.#scope.cannotRead(node)
-    }
+    else if (input !== undefined && takesProgram(name, words)) this.#runText(node, input, name)
+    else if (handed.mayRunInput) for (const value of input?.values ?? []) this.#guess(value)
     const isFed = words.some((word) => namesOf(word).some((one) => one === 'xargs' || one === 'parallel'))
     for (const value of isFed && input !== undefined ? input.values : []) this.#guess(`: ${value}`)
-    if (takesTexts.has(name) && !(name === 'git' && words[1]?.values[0] === '-c')) return
-    for (const { values } of words.slice(1))
-      for (const value of values) if (/\s/.test(value)) this.#guess(asWritten(value))
+    for (const [at, word] of filled.entries()) if (word !== words[at]) this.#scope.noteFilled(word, name)
+    writtenByCommand(words, this.#scope, input)
+    if (!takesTexts(name) || isOfOtherLanguage(name))
+      for (const program of otherPrograms(filled)) this.#runOther(node, program)
+    for (const value of commandTexts(name, words)) this.#guess(asWritten(value))
+  }
+
+  /** Reads a file that a command runs, where the body itself writes it. */
+  #runFile(node: SyntaxNode, words: readonly WordReading[], { at, name }: RunFile): void {
+    const word = words[at]
+    if (word === undefined) return
+    const substitution = word.hasUnknown ? findNode(node, 'process_substitution') : undefined
+    const text = substitution === undefined ? this.#scope.written(word) : printedBy(substitution, this.#scope)
+    if (text !== undefined || substitution !== undefined) this.#runText(node, text ?? unknown, name)
+  }
+
+  #runOther(node: SyntaxNode, { lines, runsUnknown, text }: OtherProgram): void {
+    this.#scope.words.programs.add(text)
+    if (lines !== '') this.#guess(lines)
+    if (runsUnknown) this.#scope.cannotRead(node)
   }
 
   #handedBody(node: SyntaxNode, { hasUnknown, isApart, positionals, texts }: HandedBody): void {
@@ -271,9 +285,18 @@ export class ShellReader {
     for (const text of texts) this.#readBody(text, isApart, node)
   }
 
-  #runText(node: SyntaxNode, { hasUnknown, values }: Expanded): void {
+  /** @param name of the interpreter of another language */
+  #runText(node: SyntaxNode, { hasUnknown, values }: Expanded, name?: string): void {
     if (hasUnknown) this.#scope.cannotRead(node)
-    for (const value of values) this.#readBody(value, true, node)
+    for (const value of values) {
+      const language = name ?? languageOf(value)
+      if (language === undefined) this.#readBody(value, true, node)
+      else {
+        this.#scope.words.texts.add(value)
+        if (isHidden(value)) this.#scope.cannotRead(node)
+        this.#runOther(node, otherProgram(language, value))
+      }
+    }
   }
 
   #readBody(text: string, isApart: boolean, node: SyntaxNode): void {
@@ -303,45 +326,13 @@ export class ShellReader {
     for (const one of words.texts) if (!texts.has(one)) words.texts.delete(one)
   }
 
-  /** What a command does to the shell itself: its folder, its variables. */
-  #setBy(words: readonly WordReading[]): void {
-    for (const [at, word] of words.entries()) {
-      const names = namesOf(word)
-      const rest = words.slice(at + 1)
-      if (names.some((one) => folderCommands.has(one))) this.#scope.changeFolder(rest)
-      if (names.includes('set') || names.some((one) => this.#scope.words.functions.has(one)))
-        this.#scope.variables.setPositionals(rest.filter(({ values }) => !values.every((value) => value === '--')))
-      if (names.some((one) => assigners.has(one))) this.#setByReading(names, rest)
-      if (!names.some((one) => wrappers.has(one))) return
-    }
-  }
-
-  #setByReading(names: readonly string[], words: readonly WordReading[]): void {
-    const { variables } = this.#scope
-    const input = names.includes('printf') ? undefined : this.#input
-    for (const { values } of words)
-      for (const value of values) {
-        const key = value.replace(/=.*/s, '')
-        if (input === undefined || input.hasUnknown) variables.forget(key)
-        else if (/^\w+$/.test(key)) {
-          const fields = input.values.flatMap((text) => [text, ...text.split(/\s+/)])
-          variables.assign(key, { values: fields, hasUnknown: false, isTooMuch: false }, true)
-        }
-      }
-    const [option, target, ...rest] = words
-    if (!names.includes('printf') || option?.values[0] !== '-v' || target === undefined) return
-    const printf = { values: ['printf'], hasUnknown: false, isTooMuch: false }
-    const printed = printedText([printf, ...rest], this.#scope) ?? unknown
-    for (const key of target.values) variables.assign(key, { ...printed, isTooMuch: false }, true)
-  }
-
   #assignment(node: SyntaxNode, isReference = false): void {
     const name = node.children.find(({ type }) => type === 'variable_name' || type === 'subscript')
     const key = name === undefined ? '' : this.#scope.source(name).replace(/\[.*/s, '')
     const isAppended = node.children.some(({ type }) => type === '+=')
     const arrays = node.children.filter(({ type }) => type === 'array')
     for (const part of [node, ...arrays].flatMap((one) => this.#scope.wordsIn(one))) {
-      const value = this.#scope.read(part)
+      const value = withoutSubscript(this.#scope.read(part))
       const held = isReference ? { ...value, hasUnknown: true } : value
       this.#scope.variables.assign(key, held, this.#doubt === 0, isAppended)
       for (const text of value.values) if (/\s/.test(text)) this.#guess(asWritten(text))
@@ -383,6 +374,13 @@ export class ShellReader {
 function isOdd(value: string): boolean {
   return isPattern(value) && value !== wild.unknown
 }
+
+/** An element of an array as its value: `[key]=value`. */
+function withoutSubscript(word: WordReading): WordReading {
+  return { ...word, values: word.values.map((value) => value.replace(subscript, '')) }
+}
+
+const subscript = new RegExp(`^${wild.open}[^${wild.close}]*${wild.close}=`)
 
 function isAssignment({ type }: SyntaxNode): boolean {
   return type === 'variable_assignment'

@@ -12,6 +12,8 @@ export interface ShellReading {
   readonly words: readonly ShellWord[]
   /** Texts of programs and what is not known before it runs: searched for the names of credential paths. */
   readonly texts: readonly string[]
+  /** Programs of other languages that it has run. */
+  readonly programs?: readonly string[] | undefined
   /** The first part that cannot be read. */
   readonly opaque?: string | undefined
   /** The words, as written, of a body that is one simple command. */

@@ -5,6 +5,7 @@ import { maxShellBodyChars, type ParseShell, type SyntaxNode } from './shell-rea
 import { ShellVariables } from './shell-variables.ts'
 import { fieldsOf, namesOf, type WordReading } from './shell-word.ts'
 import { ShellWords } from './shell-words.ts'
+import { WrittenFiles } from './written-files.ts'
 
 const wordTypes = new Set(
   (
@@ -28,6 +29,7 @@ export class ShellScope {
   readonly variables: ShellVariables
   readonly words: ShellWords
   readonly base: Base
+  readonly #files: WrittenFiles
   /** Folders that the body may stand in here, and all that it has stood in. */
   folders: readonly string[]
   allFolders: readonly string[]
@@ -58,6 +60,7 @@ export class ShellScope {
     this.allFolders = earlier === undefined ? [base.cwd] : earlier.allFolders
     this.variables = earlier === undefined ? new ShellVariables() : earlier.variables
     this.words = earlier === undefined ? new ShellWords(base, this.variables) : earlier.words
+    this.#files = earlier === undefined ? new WrittenFiles() : earlier.#files
     this.opaque = earlier?.opaque
     this.words.noteOptions(body)
   }
@@ -124,6 +127,29 @@ export class ShellScope {
     const standing = { isWritten: false, isGuess: true, bases: this.folders, allBases: this.allFolders }
     for (const text of (this.#body.match(loose) ?? []).slice(0, maxLooseWords))
       this.words.note(text, this.readText(text), standing)
+  }
+
+  /** Keeps a word of a command with what `xargs` puts into it. */
+  noteFilled(word: WordReading, command: string): void {
+    const { allFolders: allBases, folders: bases, isGuess } = this
+    const text = word.values.join(' ').replaceAll(wild.unknown, '{}')
+    this.words.note(text, { ...word, hasUnknown: true }, { command, isWritten: false, isGuess, bases, allBases })
+  }
+
+  /** Takes down what goes into the file that a word names. */
+  write(word: WordReading, text: Expanded): void {
+    this.#files.write(this.#filesNamed(word), text)
+  }
+
+  /** What the body has written into the file that a word names; `undefined`: nothing. */
+  written(word: WordReading): Expanded | undefined {
+    return this.#files.read(this.#filesNamed(word))
+  }
+
+  #filesNamed({ values }: WordReading): readonly string[] {
+    const standing = { bases: this.folders, allBases: this.allFolders }
+    const paths = values.flatMap((value) => this.words.pathsOf(value, standing))
+    return [...new Set([...values, ...paths.map((path) => `/${segmentsOf(path).join('/')}`)])]
   }
 
   /** Takes a text for the body meanwhile. */

@@ -26,6 +26,8 @@ export class ShellWords {
   readonly functions = new Set<string>()
   /** Texts of programs, and what is not known before it runs. */
   readonly texts = new Set<string>()
+  /** Programs of other languages. */
+  readonly programs = new Set<string>()
   readonly #base: Base
   readonly #variables: ShellVariables
   readonly #words = new Map<string, ShellWord>()
@@ -141,7 +143,7 @@ function piecesOf(value: string): readonly string[] {
     if (/^-[A-Za-z][~./]/.test(piece)) pieces.add(piece.slice(2))
     const url = /file:\/\/(?:localhost)?(.*)$/is.exec(piece)
     if (url !== null) pieces.add(decoded(url[1] as string))
-    else if (!piece.includes('://')) for (const part of piece.split(':').slice(0, 16)) pieces.add(part)
+    else if (!piece.includes('://')) for (const part of piece.split(/:|,(?=.*\/)/).slice(0, 16)) pieces.add(part)
   }
   pieces.delete('')
   return [...pieces]

@@ -5,7 +5,7 @@ import { bodyOf, checkCall, pathArguments, policyDefaults } from '../../rules/po
 import type { CallFacts, PolicyCall } from '../../rules/policy/call.ts'
 import type { PolicyConfig } from '../../protocol/policy.ts'
 import { credentialFolders } from '../../rules/policy/credential-paths.ts'
-import { namedPaths } from '../../rules/policy/named-paths.ts'
+import { namedPaths, programsOf } from '../../rules/policy/named-paths.ts'
 import { absolute } from '../../rules/policy/paths.ts'
 import { childEnvironment } from '../tools/child-environment.ts'
 import { RealPaths } from './real-paths.ts'
@@ -37,7 +37,7 @@ export async function inspectCall(
   const listed = [call.cwd, ...credentialFolders(call.home, call), ...lists.map((path) => absolute(path, call))]
   const words = (shell?.words ?? []).flatMap((word) => word.paths)
   const given = pathArguments(call).map((path) => absolute(path, call))
-  const named = body?.language === 'text' ? namedPaths(body.text, call) : []
+  const named = programsOf(call, shell).flatMap((program) => namedPaths(program, call))
   const paths = new Set([...listed, ...given, ...words, ...named])
   const disk = new RealPaths({ listed, folder: call.cwd })
   const looked = await Promise.all(

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import type { Parser, TreeCursor } from 'web-tree-sitter'
 import type { Base } from '../../rules/policy/paths.ts'
 import { readShell } from '../../rules/policy/shell.ts'
+import { withOwnWords } from '../../rules/policy/redirected-words.ts'
 import {
   maxShellBodyChars,
   maxShellDepth,
@@ -66,7 +67,7 @@ function parsed(parser: Parser, text: string, base: Base): ShellReading {
 }
 
 function treeOf(parser: Parser, text: string, endMs: number): SyntaxNode | undefined {
-  const tree = parser.parse(text, null, { progressCallback: () => performance.now() > endMs })
+  const tree = parser.parse(text.replace(bareHome, '.'), null, { progressCallback: () => performance.now() > endMs })
   if (tree === null) {
     parser.reset()
     return undefined
@@ -79,6 +80,9 @@ function treeOf(parser: Parser, text: string, endMs: number): SyntaxNode | undef
     tree.delete()
   }
 }
+
+/** The grammar does not take `~` for a word everywhere: `[ -d ~ ]`. */
+const bareHome = /(?<=[\s(])~(?=[\s;&|)]|$)/g
 
 /** The tree as data; `undefined` where it is too deep. A node that the parser made up counts as an error. */
 function asData(cursor: TreeCursor, hasError: boolean, depth: number): SyntaxNode | undefined {
@@ -94,11 +98,16 @@ function asData(cursor: TreeCursor, hasError: boolean, depth: number): SyntaxNod
     } while (cursor.gotoNextSibling())
     cursor.gotoParent()
   }
-  return { type, start, end, children }
+  return withOwnWords({ type, start, end, children })
 }
 
 function joined(one: ShellReading, other: ShellReading): ShellReading {
   const opaque = one.opaque ?? other.opaque
-  const known = { words: [...one.words, ...other.words], texts: [...one.texts, ...other.texts] }
+  const programs = [...(one.programs ?? []), ...(other.programs ?? [])]
+  const known = {
+    words: [...one.words, ...other.words],
+    texts: [...one.texts, ...other.texts],
+    ...(programs.length > 0 && { programs }),
+  }
   return opaque === undefined ? known : { ...known, opaque }
 }
