@@ -106,6 +106,12 @@ describe('read_file', () => {
     expect(await read('a\r\nb\r\n', { lineNumbers: false })).toBe('a\nb')
   })
 
+  it('ends lines at CR where there is nothing else', async () => {
+    expect(await read('a\rb\r\rc')).toBe('1\ta\n2\tb\n3\t\n4\tc')
+    expect(await read('a\r', { lineNumbers: false })).toBe('a')
+    expect(await read('10 %\r20 %\rdone\n', { lineNumbers: false })).toBe('10 %20 %done')
+  })
+
   it('joins lines and characters that stand across the pieces it reads', async () => {
     // Three bytes a character and a prime line length: the borders of pieces fall anywhere.
     const lines = Array.from({ length: 2_000 }, (_, index) => `${index} ${'€'.repeat(index % 397)}`)

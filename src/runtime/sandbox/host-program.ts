@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { getDefaultWritePaths, SandboxManager, type SandboxRuntimeConfig } from '@anthropic-ai/sandbox-runtime'
-import { type PathLimits, type PathLists, pathLists, StandIns } from './confined-paths.ts'
+import { type PathLimits, type PathLists, pathLists } from './confined-paths.ts'
 import type { SandboxParts } from './sandbox-parts.ts'
+import { StandIns } from './stand-ins.ts'
 
 /**
  * A process that makes sandboxes for the program which started it: the package keeps one set of domains, proxies and traces on the
@@ -15,8 +16,11 @@ import type { SandboxParts } from './sandbox-parts.ts'
 /** What the process is started with. */
 export interface HostSettings extends SandboxParts {
   readonly allowedDomains: readonly string[]
+  /** Where notes of stand-ins are, absolute. */
+  readonly notes: string
 }
 
+/** What the program asks of this process. Each request gets one answer with its id. */
 export type HostRequest = { readonly id: number } & (
   | { readonly type: 'folder' }
   | { readonly type: 'remove'; readonly folder: string }
@@ -26,14 +30,15 @@ export type HostRequest = { readonly id: number } & (
   | { readonly type: 'ended' }
 )
 
+/** What this process says: first that it is ready, or why it can make no sandbox. */
 export type HostAnswer =
   | { readonly type: 'ready'; readonly problem?: string | undefined }
   | { readonly type: 'done'; readonly id: number; readonly value: string }
   | { readonly type: 'failed'; readonly id: number; readonly problem: string }
 
-const { allowedDomains, bwrap, ripgrep, socat } = JSON.parse(process.argv[2] ?? '{}') as HostSettings
+const { allowedDomains, bwrap, notes, socat } = JSON.parse(process.argv[2] ?? '{}') as HostSettings
 const home = mkdtempSync(join(realpathSync(tmpdir()), 'entia-sandbox-'))
-const standIns = new StandIns()
+const standIns = new StandIns(notes)
 /** Programs for which a sandbox was made, and that have not ended. */
 let running = 0
 
@@ -58,8 +63,8 @@ const untilProxiesListen = `for _ in $(seq 200); do ${proxiesListen} && break; s
 const config: SandboxRuntimeConfig = {
   network: { allowedDomains: [...allowedDomains], deniedDomains: [], strictAllowlist: true },
   filesystem: { denyRead: [], allowWrite: [], denyWrite: [] },
-  // It looks for files in the working folder of this process, which is empty.
-  ripgrep: { command: ripgrep, args: ['-j1'] },
+  // It would look for files in the working folder of this process, which is empty: this one says so at once.
+  ripgrep: { command: shell, args: ['-c', 'exit 1'] },
   ...(bwrap !== undefined && { bwrapPath: bwrap }),
   ...(socat !== undefined && { socatPath: socat }),
   allowPty: true,
@@ -89,7 +94,7 @@ async function begun(): Promise<{ readonly problem?: string }> {
 async function wrapped(run: string, command: string, limits: PathLimits): Promise<string> {
   running++
   try {
-    return await lineOf(run, command, await pathLists(limits, ripgrep, standIns))
+    return await lineOf(run, command, await pathLists(limits, standIns))
   } catch (error) {
     leave()
     throw error

@@ -1,14 +1,12 @@
 import { execFile } from 'node:child_process'
-import { access, constants } from 'node:fs/promises'
+import { access, constants, realpath } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { promisify } from 'node:util'
 import { contains } from '../../tools/files/leads-to.ts'
-import { packagedRipgrep } from '../tools/ripgrep-program.ts'
 
 /** The programs that a sandbox is made with, absolute. */
 export interface SandboxParts {
-  readonly ripgrep: string
   /** Of Linux. */
   readonly bwrap?: string | undefined
   /** Of Linux. */
@@ -35,14 +33,14 @@ const trials = new Map<string, Promise<string | undefined>>()
  * @param folder programs in it are not taken: they are the project's
  */
 export async function sandboxParts(folder: string): Promise<SandboxParts | NoSandboxHere> {
-  const { platform } = process
+  const { arch, platform } = process
   if (platform !== 'linux' && platform !== 'darwin') return { why: `There is no sandbox for ${platform}.` }
   if (!isInstalled()) {
     return { why: `The package ${packageName} is not installed. Type: npm install ${packageName}` }
   }
-  const ripgrep = (await packagedRipgrep()) ?? (await onPath('rg', folder))
-  if (ripgrep === undefined) return { why: 'ripgrep is not installed. Type: npm install @vscode/ripgrep' }
-  if (platform === 'darwin') return { ripgrep }
+  if (platform === 'darwin') return {}
+  // The package has its filter of sockets for these alone, and would run programs without it.
+  if (arch !== 'x64' && arch !== 'arm64') return { why: `There is no sandbox for Linux on ${arch}.` }
   const [bwrap, socat] = await Promise.all([onPath('bwrap', folder), onPath('socat', folder)])
   if (bwrap === undefined || socat === undefined) {
     const missing = [...(bwrap === undefined ? ['bubblewrap'] : []), ...(socat === undefined ? ['socat'] : [])]
@@ -53,18 +51,26 @@ export async function sandboxParts(folder: string): Promise<SandboxParts | NoSan
   const tried = trials.get(bwrap) ?? problemOf(bwrap)
   trials.set(bwrap, tried)
   const problem = await tried
-  return problem === undefined ? { ripgrep, bwrap, socat } : { why: namespaceRefused(problem) }
+  return problem === undefined ? { bwrap, socat } : { why: namespaceRefused(problem) }
 }
 
-/** @param problem the words of the system */
+/** Why there is no sandbox where the system refuses one. @param problem the words of the system */
 export function namespaceRefused(problem: string): string {
   const advice = 'Let users of this machine make user namespaces: see "Where there is none" in docs/security.md.'
   return `The system refuses to make a namespace (${problem}). ${advice}`
 }
 
+/** Folders of packages that make the sandbox, absolute. What is no package yet is not among them. */
+export function sandboxPackages(): readonly string[] {
+  const files = [resolve('#sandbox-host'), ...(isInstalled() ? [resolve(packageName)] : [])]
+  return files.flatMap((file) => /^.*[/\\]node_modules[/\\](?:@[^/\\]+[/\\])?[^/\\]+(?=[/\\])/.exec(file)?.[0] ?? [])
+}
+
+const { resolve } = createRequire(import.meta.url)
+
 function isInstalled(): boolean {
   try {
-    createRequire(import.meta.url).resolve(packageName)
+    resolve(packageName)
     return true
   } catch {
     return false
@@ -73,8 +79,9 @@ function isInstalled(): boolean {
 
 async function onPath(name: string, folder: string): Promise<string | undefined> {
   const places = (process.env['PATH'] ?? '').split(delimiter)
-  for (const place of places.filter((each) => isAbsolute(each) && !contains(folder, each))) {
-    const file = join(place, name)
+  for (const place of places.filter((each) => isAbsolute(each))) {
+    const file = await realpath(join(place, name)).catch(() => undefined)
+    if (file === undefined || contains(folder, file)) continue
     const isThere = await access(file, constants.X_OK).then(
       () => true,
       () => false,

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { realpathSync } from 'node:fs'
 import { access, constants } from 'node:fs/promises'
-import { delimiter, normalize, resolve } from 'node:path'
+import { tmpdir } from 'node:os'
+import { delimiter, join, normalize, resolve } from 'node:path'
 import type { PolicyConfig } from '../../protocol/policy.ts'
 import { policyDefaults } from '../../rules/policy/call.ts'
 import { credentialFolders } from '../../rules/policy/credential-paths.ts'
@@ -11,7 +13,7 @@ import { markVariable } from '../tools/process-marks.ts'
 import type { PathLimits } from './confined-paths.ts'
 import { type ConfinedProgram, NotConfined, type Program, type Reach, type Sandbox } from './port.ts'
 import { HostEnded, SandboxHost } from './sandbox-host.ts'
-import { namespaceRefused, type SandboxParts, sandboxParts } from './sandbox-parts.ts'
+import { namespaceRefused, sandboxPackages, type SandboxParts, sandboxParts } from './sandbox-parts.ts'
 import { stoppedIn } from './stopped-note.ts'
 
 /** Options of `SessionSandbox.open`. */
@@ -106,13 +108,13 @@ export class SessionSandbox implements Sandbox {
     if (problem !== undefined) throw new Error(problem)
     const folder = await this.#ownFolder()
     const limits = this.#limitsFor(reach, folder)
-    const command = lineFor(program.args.length)
-    const line = await host.ask({ type: 'wrap', run, command, paths: limits })
+    const words = wordsOf(program)
+    const line = await host.ask({ type: 'wrap', run, command: lineFor(words.length), paths: limits })
     return {
       file: '/bin/sh',
       args: ['-c', `exec ${line}`],
       cwd: program.cwd,
-      env: { ...program.env, ...handedOver(program, run, folder) },
+      env: { ...withoutEarly(program.env), ...handedOver(words, program.env, run, folder) },
       mark: run,
       rules: this.#rulesFor(reach),
       release: async () => void (await host.ask({ type: 'ended' }).catch(() => undefined)),
@@ -149,7 +151,7 @@ export class SessionSandbox implements Sandbox {
     const key = allowedDomains.join(' ')
     const known = this.#hosts.get(key)
     if (known !== undefined && !known.hasEnded) return known
-    const host = SandboxHost.use({ allowedDomains, ...(this.#parts as SandboxParts) })
+    const host = SandboxHost.use({ allowedDomains, notes: notesFolder(), ...(this.#parts as SandboxParts) })
     this.#hosts.set(key, host)
     return host
   }
@@ -196,8 +198,8 @@ async function isProgram({ cwd, env, file }: Program): Promise<boolean> {
 }
 
 /** Arguments reach the program by the environment: in a line they would be quoted several times over. */
-function lineFor(args: number): string {
-  const names = Array.from({ length: args + 1 }, (_, at) => `ENTIA_WORD_${at}`)
+function lineFor(words: number): string {
+  const names = Array.from({ length: words }, (_, at) => `ENTIA_WORD_${at}`)
   return [
     `set -- ${names.map((name) => `"$${name}"`).join(' ')}`,
     `TMPDIR="$ENTIA_TMPDIR"; ${markVariable}="$ENTIA_MARK"; export TMPDIR ${markVariable}`,
@@ -207,13 +209,33 @@ function lineFor(args: number): string {
 }
 
 /** The mark is set inside alone: what is marked is asked to end, and the sandbox ends with it. */
-function handedOver({ args, env, file }: Program, mark: string, folder: string): NodeJS.ProcessEnv {
+function handedOver(words: readonly string[], env: NodeJS.ProcessEnv, mark: string, folder: string): NodeJS.ProcessEnv {
   const outer = env[markVariable]
   return {
-    ...Object.fromEntries([file, ...args].map((word, at) => [`ENTIA_WORD_${at}`, word])),
+    ...Object.fromEntries(words.map((word, at) => [`ENTIA_WORD_${at}`, word])),
     ENTIA_MARK: outer === undefined ? mark : `${outer} ${mark}`,
     ENTIA_TMPDIR: folder,
   }
+}
+
+/**
+ * Variables that lead the system's loader, or a shell, to files. Such a file may be a program's work, and what makes the sandbox runs
+ * outside of it: they are set inside alone.
+ */
+const early = /^(?:LD_|DYLD_|GLIBC_|GCONV_PATH$|LOCPATH$|BASH_|ENV$|SHELLOPTS$|PS4$)/
+
+function withoutEarly(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !early.test(name)))
+}
+
+function wordsOf({ args, env, file }: Program): readonly string[] {
+  const set = Object.entries(env).flatMap(([name, value]) => (early.test(name) ? [`${name}=${value ?? ''}`] : []))
+  return [...(set.length === 0 ? [] : ['/usr/bin/env', ...set]), file, ...args]
+}
+
+/** Shared by all sandboxes of a user, and written by none of their programs. */
+function notesFolder(): string {
+  return join(realpathSync(tmpdir()), `entia-stand-ins-${process.getuid?.() ?? ''}`)
 }
 
 async function limitsOf(cwd: string, { config, folders: own, home }: SandboxOptions): Promise<PathLimits> {
@@ -234,7 +256,9 @@ async function limitsOf(cwd: string, { config, folders: own, home }: SandboxOpti
   return {
     folders,
     writable: [],
-    guarded: [...ownFolders, ...credentials].filter((path) => folders.some((folder) => contains(folder, path))),
+    guarded: [...ownFolders, ...credentials, ...sandboxPackages(), notesFolder()].filter((path) => {
+      return folders.some((folder) => contains(folder, path))
+    }),
     hidden: [...new Set([...credentials, ...others])].filter((path) => path !== cwd),
   }
 }

@@ -1,5 +1,5 @@
 import { diffArrays } from 'diff'
-import { decodeText, encodeText } from './text-encoding.ts'
+import { decodeText, type EncodedText, encodeText } from './text-encoding.ts'
 
 /** Longest time to compare the lines of a file with mixed line ends, in milliseconds of real time. */
 const maxCompareMs = 1_000
@@ -10,30 +10,48 @@ export interface KeptForm {
   readonly bytes: Buffer
   /** In words, such as `CRLF line ends`. */
   readonly kept: readonly string[]
+  /** It was text in an encoding that is not known, and is UTF-8 now. */
+  readonly isReencoded: boolean
 }
 
 /**
  * The given text in the form of the file that it replaces: line ends, byte order mark, encoding and the newline at the end. Who
- * gives CRLF line ends means them.
+ * gives CRLF or CR line ends means them.
  *
  * @param before the bytes of that file; those of no text keep nothing
  */
 export function keptForm(before: Buffer, given: string): KeptForm {
-  const old = before.length === 0 ? undefined : decodeText(before)
-  if (old === undefined) return { bytes: Buffer.from(given), kept: [] }
+  const decoded = before.length === 0 ? undefined : decodeText(before)
+  const isReencoded = decoded === undefined && before.length > 0 && !before.includes(0)
+  const old = isReencoded ? inUnknown(before) : decoded
+  if (old === undefined) return { bytes: Buffer.from(given), kept: [], isReencoded }
   const isMarked = given.startsWith(mark)
   const said = isMarked ? given.slice(1) : given
-  const ended = said === '' || said.endsWith('\n') || !old.text.endsWith('\n') ? said : `${said}\n`
-  const text = said.includes('\r\n') ? ended.replace(/([^\r])\n$/, '$1\r\n') : withLineEnds(old.text, ended)
+  const ended = said === '' || /[\r\n]$/.test(said) || !/[\r\n]$/.test(old.text) ? said : `${said}\n`
+  const meant = said.includes('\r\n') ? '\r\n' : hasReturnsOnly(said) ? '\r' : undefined
+  const text = meant === undefined ? withLineEnds(old.text, ended) : ended.replace(/([^\r])\n$/, `$1${meant}`)
   const kept = [
-    ...(text === ended || said.includes('\r\n')
-      ? []
-      : [old.text.replaceAll('\r\n', '').includes('\n') ? 'mixed line ends' : 'CRLF line ends']),
+    ...(text === ended || meant !== undefined ? [] : [lineEndsOf(old.text)]),
     ...(ended === said ? [] : ['the newline at its end']),
     ...(old.hasMark && !isMarked ? ['the byte order mark'] : []),
     ...(old.encoding === 'utf-8' ? [] : [`its encoding, ${old.encoding.toUpperCase()}`]),
   ]
-  return { bytes: encodeText({ ...old, text, hasMark: old.hasMark || isMarked }), kept }
+  return { bytes: encodeText({ ...old, text, hasMark: old.hasMark || isMarked }), kept, isReencoded }
+}
+
+/** Line ends are the same bytes in all encodings but UTF-16. */
+function inUnknown(bytes: Buffer): EncodedText {
+  return { text: bytes.toString('latin1'), encoding: 'utf-8', hasMark: false }
+}
+
+/** Do its lines end in `\r` alone, as on old systems? */
+export function hasReturnsOnly(text: string): boolean {
+  return text.includes('\r') && !text.includes('\n')
+}
+
+function lineEndsOf(text: string): string {
+  if (hasReturnsOnly(text)) return 'CR line ends'
+  return text.replaceAll('\r\n', '').includes('\n') ? 'mixed line ends' : 'CRLF line ends'
 }
 
 interface TextLine {
@@ -44,6 +62,7 @@ interface TextLine {
 
 /** A text with `\n` in the line ends of another: lines that are in both keep theirs, new ones take that of the line before. */
 export function withLineEnds(before: string, after: string): string {
+  if (hasReturnsOnly(before)) return after.replaceAll('\n', '\r')
   if (!before.includes('\r\n')) return after
   if (!/(?<!\r)\n/.test(before)) return after.replaceAll('\n', '\r\n')
   const old = linesOf(before)

@@ -33,12 +33,13 @@ export async function proposedChange(
 async function written(path: string, content: string): Promise<Omit<ProposedChange, 'path'>> {
   const before = await bytesOf(path)
   if (before === undefined) return { lines: signed('+', content) }
-  const { keptForm } = await import('./kept-form.ts')
+  const { hasReturnsOnly, keptForm } = await import('./kept-form.ts')
   const { bytes } = keptForm(before, content)
   if (bytes.equals(before)) return { lines: [], note: 'the file has this content already' }
   const { structuredPatch } = await import('diff')
   const options = { context: 2, timeout: maxDiffMs }
-  const patch = structuredPatch(path, path, textOf(before), textOf(bytes), '', '', options)
+  const lined = (text: string) => (hasReturnsOnly(text) ? text.replaceAll('\r', '\n') : text)
+  const patch = structuredPatch(path, path, lined(textOf(before)), lined(textOf(bytes)), '', '', options)
   if (patch === undefined) return { lines: signed('+', content) }
   if (patch.hunks.length === 0) return { lines: [], note: 'only its line ends change' }
   return { lines: patch.hunks.flatMap(({ oldStart, lines }) => [`@@ line ${oldStart} @@`, ...lines]) }

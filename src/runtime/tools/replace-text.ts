@@ -2,7 +2,7 @@ import { cleanText } from '../../tools/files/clean-text.ts'
 import { refusable, Refusal } from '../../tools/files/refusal.ts'
 import type { ToolOutput } from '../../tools/port.ts'
 import { editedFile, readWhole, replaceFile } from './edited-file.ts'
-import { withLineEnds } from './kept-form.ts'
+import { hasReturnsOnly, withLineEnds } from './kept-form.ts'
 import type { ToolSettings } from './settings.ts'
 import { decodeText, encodeText } from './text-encoding.ts'
 
@@ -31,13 +31,17 @@ export function replaceText(request: ReplaceRequest, settings: ToolSettings): Pr
     if (isNew) throw Refusal.of(path, 'does not exist.')
     const before = decodeText(await readWhole(path, realPath))
     if (before === undefined) throw Refusal.of(path, 'is a binary file.')
-    const matches = matchesOf(before.text, request.old.replace(mark, ''))
-    checkMatches(request, before.text, matches)
-    const after = withLineEnds(before.text, replaced(before.text, matches, request.new.replace(mark, '')))
+    const isOld = hasReturnsOnly(before.text)
+    const plain = (text: string) => (isOld ? text.replaceAll(/\r\n?/g, '\n') : text)
+    const text = plain(before.text)
+    const matches = matchesOf(text, plain(request.old.replace(mark, '')))
+    checkMatches(request, text, matches)
+    const changed = replaced(text, matches, plain(request.new.replace(mark, '')))
+    const after = withLineEnds(before.text, changed)
     if (after === before.text)
       return `Nothing was changed: ${path} would have the same content, in the line ends that it has.`
     await replaceFile(realPath, encodeText({ ...before, text: after }), settings)
-    return diffOf(path, before.text, after)
+    return diffOf(path, text, changed)
   }
   return refusable(request.path, replace, 'written')
 }

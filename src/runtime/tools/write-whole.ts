@@ -9,11 +9,14 @@ export function writeWhole(path: string, content: string, settings: ToolSettings
   const write = async (): Promise<string> => {
     const { realPath, isNew } = await editedFile(path, settings)
     const before = isNew ? undefined : await wholeBefore(path, realPath)
-    const { bytes, kept } = before === undefined ? { bytes: Buffer.from(content), kept: [] } : keptForm(before, content)
+    const { bytes, isReencoded, kept } = keptForm(before ?? Buffer.alloc(0), content)
     if (before?.equals(bytes) === true) return `Nothing was changed: ${path} has this content already.`
     await replaceFile(realPath, bytes, settings)
-    const more = kept.length === 0 ? '' : ` It keeps ${kept.join(', ')}.`
-    return `Wrote ${bytes.length} bytes to ${path} (${isNew ? 'new' : 'replaced'}).${more}`
+    const more = [
+      ...(kept.length === 0 ? [] : [` It keeps ${kept.join(', ')}.`]),
+      ...(isReencoded ? [' It was not in UTF-8 before, and is now.'] : []),
+    ]
+    return `Wrote ${bytes.length} bytes to ${path} (${isNew ? 'new' : 'replaced'}).${more.join('')}`
   }
   return refusable(path, write, 'written')
 }

@@ -81,6 +81,7 @@ export function checkPath(path: string): void {
   if (path.length > maxPathChars) throw Refusal.of(path, 'is too long for a path.')
 }
 
+/** An open file or folder. The caller closes it. */
 export interface Opened {
   readonly handle: FileHandle
   /** Relative to the confined folder, with `/`. */

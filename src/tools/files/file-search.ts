@@ -10,6 +10,7 @@ import { isFileSystemError, Refusal } from './refusal.ts'
 import { ResultLines, shownLine } from './result-lines.ts'
 import { BinaryFile, type TextChunk, textChunks, type TextLine } from './text-chunks.ts'
 
+/** A search ends when it has read this much. */
 export const maxSearchBytes = 256 * 1024 * 1024
 
 /** Matched characters of a line. */
@@ -17,8 +18,10 @@ export const maxMatchedChars = 10_000
 
 const maxShownChars = 500
 
+/** What is searched for, and how much of it is shown. */
 export interface SearchOptions {
   readonly matcher: LineMatcher
+  /** Most matches. */
   readonly limit: number
   /** Lines before and after each match. */
   readonly context: number

@@ -7,12 +7,14 @@ import { LeftOut } from './left-out.ts'
 import { IgnoreRules } from './ignore-rules.ts'
 import { isFileSystemError, Refusal } from './refusal.ts'
 
+/** What a walk finds. */
 export interface FolderEntry {
   /** Relative to the root, with `/`; folders, and links to folders inside, end in `/`. */
   readonly path: string
   readonly kind: 'file' | 'folder' | 'link' | 'other'
 }
 
+/** How far a walk goes, and what it leaves out. */
 export interface WalkOptions {
   readonly recursive: boolean
   /** Include names that begin with a dot. */
@@ -24,6 +26,7 @@ export interface WalkOptions {
   readonly signal: AbortSignal
 }
 
+/** A walk ends after this many entries. */
 export const maxEntries = 100_000
 
 /**

@@ -8,6 +8,7 @@ import { refusable, Refusal } from './refusal.ts'
 
 const progressFiles = 500
 
+/** What to search for, and where. */
 export interface GrepRequest {
   readonly pattern: string
   readonly path: string
@@ -19,6 +20,7 @@ export interface GrepRequest {
   readonly limit: number
 }
 
+/** Does the work of `grep_files`, in this process. */
 export function grepLines(reach: FileReach, request: GrepRequest, context: ToolContext): Promise<string | ToolOutput> {
   return refusable(request.path, () => grep(reach, request, context))
 }

@@ -8,6 +8,7 @@ import { ResultLines } from './result-lines.ts'
 
 const progressEntries = 5_000
 
+/** Which entries to list. */
 export interface ListRequest {
   readonly path: string
   readonly pattern?: string | undefined
@@ -16,6 +17,7 @@ export interface ListRequest {
   readonly limit: number
 }
 
+/** Does the work of `list_files`. */
 export function listEntries(
   reach: FileReach,
   request: ListRequest,

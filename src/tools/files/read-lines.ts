@@ -10,6 +10,7 @@ const progressBytes = 64 * 1024 * 1024
 /** Larger files are read only as far as shown, and their lines not counted. */
 const maxCountedBytes = 64 * 1024 * 1024
 
+/** Which lines of which file to read. */
 export interface ReadRequest {
   readonly path: string
   /** 1-based. */
@@ -18,6 +19,7 @@ export interface ReadRequest {
   readonly lineNumbers: boolean
 }
 
+/** Does the work of `read_file`. */
 export function readLines(reach: FileReach, request: ReadRequest, context: ToolContext): Promise<string | ToolOutput> {
   return refusable(request.path, () => read(reach, request, context))
 }

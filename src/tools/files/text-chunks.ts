@@ -25,7 +25,7 @@ const binaryCheckBytes = 8 * 1024
 
 /**
  * Reads lines in pieces: memory holds one piece, and at most `maxLineChars` of a line. UTF-8, or UTF-16 with a byte order mark;
- * lines end in `\n` or `\r\n`.
+ * lines end in `\n` or `\r\n`, or in `\r` where the first piece has no other line end.
  *
  * @param handle is closed at the end
  * @throws BinaryFile
@@ -38,15 +38,18 @@ export async function* textChunks(
     const splitter = new LineSplitter(maxLineChars)
     const buffer = new Uint8Array(chunkBytes)
     let decoder: TextDecoder | undefined
+    let lineEnd: LineEnd | undefined
     for (;;) {
       signal.throwIfAborted()
       const { bytesRead } = await handle.read(buffer, 0, chunkBytes, null)
       const bytes = buffer.subarray(0, bytesRead)
       decoder ??= new TextDecoder(encodingOf(bytes))
       if (bytesRead === 0) break
-      yield { lines: splitter.push(decoder.decode(bytes, { stream: true })), sizeBytes: bytesRead }
+      const text = decoder.decode(bytes, { stream: true })
+      lineEnd ??= text.includes('\n') || !/\r./.test(text) ? '\n' : '\r'
+      yield { lines: splitter.push(text, lineEnd), sizeBytes: bytesRead }
     }
-    yield { lines: splitter.end(decoder.decode()), sizeBytes: 0 }
+    yield { lines: splitter.end(decoder.decode(), lineEnd ?? '\n'), sizeBytes: 0 }
   } finally {
     await handle.close()
   }
@@ -59,6 +62,8 @@ function encodingOf(head: Uint8Array): string {
   return 'utf-8'
 }
 
+type LineEnd = '\n' | '\r'
+
 class LineSplitter {
   readonly #maxLineChars: number
   /** Start of the current line, plus one character so that a cut does not split a surrogate pair. */
@@ -70,10 +75,10 @@ class LineSplitter {
     this.#maxLineChars = maxLineChars
   }
 
-  push(text: string): TextLine[] {
+  push(text: string, lineEnd: LineEnd): TextLine[] {
     const lines: TextLine[] = []
     let from = 0
-    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', from)) {
+    for (let end = text.indexOf(lineEnd); end !== -1; end = text.indexOf(lineEnd, from)) {
       this.#keep(text.slice(from, end))
       lines.push(this.#finish())
       from = end + 1
@@ -83,8 +88,8 @@ class LineSplitter {
   }
 
   /** A last line without a line break counts, an empty one does not. */
-  end(text: string): TextLine[] {
-    const lines = this.push(text)
+  end(text: string, lineEnd: LineEnd): TextLine[] {
+    const lines = this.push(text, lineEnd)
     return this.#lengthChars === 0 ? lines : [...lines, this.#finish()]
   }
 

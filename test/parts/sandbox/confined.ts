@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { PolicyConfig } from 'entia/runtime'
 import { inject, onTestFinished } from 'vitest'
 import { SessionSandbox } from '../../../src/runtime/sandbox/session-sandbox.ts'
@@ -26,7 +26,9 @@ export interface ConfinedOptions {
   readonly files?: Readonly<Record<string, string>>
   readonly config?: PolicyConfig
   readonly allowedDomains?: readonly string[]
-  /** The project, from home. @default 'app' */
+  /** Variables of the programs. */
+  readonly env?: Readonly<Record<string, string>>
+  /** The project, from home, or absolute. @default 'app' */
   readonly project?: string
   /** Makes more, before the sandbox is. */
   readonly prepare?: (home: string) => void
@@ -35,7 +37,7 @@ export interface ConfinedOptions {
 export async function confined(options: ConfinedOptions = {}): Promise<Confined> {
   const { allowedDomains, config = {}, files = {}, prepare, project = 'app' } = options
   const home = await tempFolder()
-  const cwd = join(home, project)
+  const cwd = resolve(home, project)
   await mkdir(cwd, { recursive: true })
   await addFiles(home, files)
   prepare?.(home)
@@ -49,7 +51,7 @@ export async function confined(options: ConfinedOptions = {}): Promise<Confined>
     await Promise.all([js.close(), shells.close()])
     await sandbox.close()
   })
-  const env = { ...process.env, HOME: home }
+  const env = { ...process.env, HOME: home, ...options.env }
   const call = toolsIn(cwd, { home, env, sandbox, js, shells })
   return { home, cwd, call, sandbox, bash: (command) => call('bash', { command }) }
 }

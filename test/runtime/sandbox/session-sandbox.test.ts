@@ -1,8 +1,8 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openSandbox, placeInSandbox } from '../../../src/runtime/sandbox/open-sandbox.ts'
-import { sandboxParts } from '../../../src/runtime/sandbox/sandbox-parts.ts'
+import { sandboxPackages, sandboxParts } from '../../../src/runtime/sandbox/sandbox-parts.ts'
 import { SessionSandbox } from '../../../src/runtime/sandbox/session-sandbox.ts'
 import { tempFolder } from '../../tools/temp-folder.ts'
 import { toolsIn } from '../tools/tools-in.ts'
@@ -37,9 +37,19 @@ describe.runIf(isLinux)('where bubblewrap is missing', () => {
     })
   })
 
+  it('and where there is no filter of sockets for the processor, says so', async () => {
+    const { arch } = process
+    onTestFinished(() => void Object.defineProperty(process, 'arch', { value: arch }))
+    Object.defineProperty(process, 'arch', { value: 'riscv64' })
+    expect(await sandboxParts(await tempFolder())).toEqual({ why: 'There is no sandbox for Linux on riscv64.' })
+  })
+
   it('takes none of the project', async () => {
     const cwd = await tempFolder()
     await onPath(join(cwd, 'node_modules/.bin'), 'bwrap', 'socat')
+    const linked = join(await tempFolder(), 'bin')
+    await symlink(join(cwd, 'node_modules/.bin'), linked)
+    vi.stubEnv('PATH', `${process.env['PATH']}${delimiter}${linked}`)
     expect(await sandboxParts(cwd)).toEqual({ why: expect.stringContaining('bubblewrap and socat are not installed') })
   })
 
@@ -76,6 +86,12 @@ describe.runIf(isLinux)('where the system refuses a namespace', () => {
     expect(sandbox.missing).toMatch(
       /^The system refuses to make a namespace \(bwrap: No permissions to create new namespace\)\./,
     )
+  })
+})
+
+describe('what makes a sandbox', () => {
+  it('lies in packages, but for sources of Entia itself', () => {
+    expect(sandboxPackages()).toEqual([expect.stringMatching(/node_modules[/\\]@anthropic-ai[/\\]sandbox-runtime$/)])
   })
 })
 

@@ -163,6 +163,8 @@ describe('a file that is written over', () => {
       'new\na\nb\r\nX\nd\r\nY\r\ne\n',
       'mixed line ends',
     ],
+    ['CR', 'a\rb\r', 'a\nX', 'a\rX\r', 'CR line ends, the newline at its end'],
+    ['CR that is given', 'a\nb\n', 'a\rb', 'a\rb\r'],
     ['nothing', '', 'a\r\nb', 'a\r\nb'],
   ])('keeps %s, on the second write too, and says so', async ([, before, content, after, keeps]) => {
     const folder = await tempFolder({ 'a.txt': before })
@@ -171,7 +173,7 @@ describe('a file that is written over', () => {
     expect(await call('write_file', { path: 'a.txt', content })).toContain(expected)
     expect(await readFile(join(folder, 'a.txt'), 'utf8')).toBe(after)
     await call('write_file', { path: 'a.txt', content: `first\n${content}` })
-    expect(await readFile(join(folder, 'a.txt'), 'utf8')).toMatch(/^\ufeff?first\r?\n/)
+    expect(await readFile(join(folder, 'a.txt'), 'utf8')).toMatch(/^\ufeff?first[\r\n]/)
     await call('write_file', { path: 'a.txt', content })
     expect(await readFile(join(folder, 'a.txt'), 'utf8')).toBe(after)
   })
@@ -183,6 +185,13 @@ describe('a file that is written over', () => {
       'Wrote 12 bytes to a.txt (replaced). It keeps CRLF line ends, the byte order mark, its encoding, UTF-16LE.',
     )
     expect(await readFile(join(folder, 'a.txt'))).toEqual(Buffer.from('\ufeffnew\r\n', 'utf16le'))
+  })
+
+  it('keeps its line ends where its encoding is not known, and is in UTF-8 then', async () => {
+    const folder = await tempFolder({ 'a.txt': Buffer.from('s\u00fc\u00df\r\nb\r\n', 'latin1') })
+    const said = await toolsIn(folder)('write_file', { path: 'a.txt', content: 's\u00fc\u00df\nc\n' })
+    expect(said).toMatch(/\(replaced\)\. It keeps CRLF line ends\. It was not in UTF-8 before, and is now\.$/)
+    expect(await readFile(join(folder, 'a.txt'), 'utf8')).toBe('s\u00fc\u00df\r\nc\r\n')
   })
 
   it.for(['write_file', 'replace_in_file'])(
@@ -259,6 +268,7 @@ describe('replace_in_file', () => {
     ['CRLF', 'a\r\nb\r\nc\r\n', 'a\r\nX\r\nY\r\nc\r\n'],
     ['LF', 'a\nb\nc\n', 'a\nX\nY\nc\n'],
     ['a byte order mark', '\ufeffa\r\nb\r\nc', '\ufeffa\r\nX\r\nY\r\nc'],
+    ['CR', 'a\rb\rc\r', 'a\rX\rY\rc\r'],
     ['both', 'a\nb\r\nc\nd\r\n', 'a\nX\nY\r\nc\nd\r\n'],
     ['both, the other way round', 'z\na\r\nb\nc\r\n', 'z\na\r\nX\r\nY\nc\r\n'],
   ])('keeps the line ends of a file with %s', async (_, before, after) => {
