@@ -19,7 +19,7 @@ export interface EditedFile {
  *
  * @throws Refusal for what is no regular file, and for one that changed since the chat session last read or wrote it
  */
-export async function editedFile(path: string, settings: ToolSettings): Promise<EditedFile> {
+async function editedFile(path: string, settings: ToolSettings): Promise<EditedFile> {
   const { realPath, stats } = await new WholeDisk(settings).locate(path)
   if (stats === undefined) return { realPath, isNew: true }
   checkFile(path, stats)
@@ -28,6 +28,30 @@ export async function editedFile(path: string, settings: ToolSettings): Promise<
     throw Refusal.of(path, 'changed since it was last read. Read it again.')
   }
   return { realPath, isNew: false }
+}
+
+/** The last edit of each file that is under way. It never rejects. */
+const edits = new Map<string, Promise<unknown>>()
+
+/**
+ * Edits a file once earlier edits of it have ended, whose calls may be of the same step.
+ *
+ * @throws Refusal as `editedFile` does
+ */
+export async function editInTurn<T>(
+  path: string,
+  settings: ToolSettings,
+  edit: (file: EditedFile) => Promise<T>,
+): Promise<T> {
+  const { realPath } = await new WholeDisk(settings).locate(path)
+  const turn = (edits.get(realPath) ?? Promise.resolve()).then(() => editedFile(path, settings)).then(edit)
+  const ended = turn.catch(() => undefined)
+  edits.set(realPath, ended)
+  try {
+    return await turn
+  } finally {
+    if (edits.get(realPath) === ended) edits.delete(realPath)
+  }
 }
 
 /** Most bytes of a file that is edited. */

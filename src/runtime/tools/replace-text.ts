@@ -1,7 +1,7 @@
 import { cleanText } from '../../tools/files/clean-text.ts'
 import { refusable, Refusal } from '../../tools/files/refusal.ts'
 import type { ToolOutput } from '../../tools/port.ts'
-import { editedFile, readWhole, replaceFile } from './edited-file.ts'
+import { type EditedFile, editInTurn, readWhole, replaceFile } from './edited-file.ts'
 import { hasReturnsOnly, withLineEnds } from './kept-form.ts'
 import type { ToolSettings } from './settings.ts'
 import { decodeText, encodeText } from './text-encoding.ts'
@@ -25,9 +25,8 @@ const maxDiffMs = 1_000
 
 /** Does the work of `replace_in_file`. */
 export function replaceText(request: ReplaceRequest, settings: ToolSettings): Promise<string | ToolOutput> {
-  const replace = async (): Promise<string> => {
-    const { path } = request
-    const { realPath, isNew } = await editedFile(path, settings)
+  const { path } = request
+  const replace = async ({ isNew, realPath }: EditedFile): Promise<string> => {
     if (isNew) throw Refusal.of(path, 'does not exist.')
     const before = decodeText(await readWhole(path, realPath))
     if (before === undefined) throw Refusal.of(path, 'is a binary file.')
@@ -43,7 +42,7 @@ export function replaceText(request: ReplaceRequest, settings: ToolSettings): Pr
     await replaceFile(realPath, encodeText({ ...before, text: after }), settings)
     return diffOf(path, text, changed)
   }
-  return refusable(request.path, replace, 'written')
+  return refusable(path, () => editInTurn(path, settings, replace), 'written')
 }
 
 interface Match {

@@ -1,13 +1,12 @@
 import { refusable } from '../../tools/files/refusal.ts'
 import type { ToolOutput } from '../../tools/port.ts'
-import { editedFile, replaceFile, wholeBefore } from './edited-file.ts'
+import { type EditedFile, editInTurn, replaceFile, wholeBefore } from './edited-file.ts'
 import { keptForm } from './kept-form.ts'
 import type { ToolSettings } from './settings.ts'
 
 /** Does the work of `write_file`. */
 export function writeWhole(path: string, content: string, settings: ToolSettings): Promise<string | ToolOutput> {
-  const write = async (): Promise<string> => {
-    const { realPath, isNew } = await editedFile(path, settings)
+  const write = async ({ isNew, realPath }: EditedFile): Promise<string> => {
     const before = isNew ? undefined : await wholeBefore(path, realPath)
     const { bytes, isReencoded, kept } = keptForm(before ?? Buffer.alloc(0), content)
     if (before?.equals(bytes) === true) return `Nothing was changed: ${path} has this content already.`
@@ -18,5 +17,5 @@ export function writeWhole(path: string, content: string, settings: ToolSettings
     ]
     return `Wrote ${bytes.length} bytes to ${path} (${isNew ? 'new' : 'replaced'}).${more.join('')}`
   }
-  return refusable(path, write, 'written')
+  return refusable(path, () => editInTurn(path, settings, write), 'written')
 }

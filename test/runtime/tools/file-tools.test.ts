@@ -242,6 +242,20 @@ describe('a file that is written over', () => {
 })
 
 describe('replace_in_file', () => {
+  it('called twice in one step keeps both changes, by whichever name of the file', async () => {
+    const folder = await tempFolder({ 'a.txt': 'a b c\n' })
+    await symlink('a.txt', join(folder, 'link'))
+    const call = toolsIn(folder)
+    const edits = [
+      call('replace_in_file', { path: 'a.txt', old: 'a', new: 'A' }),
+      call('replace_in_file', { path: 'a.txt', old: 'missing', new: '' }),
+      call('replace_in_file', { path: 'link', old: 'b', new: 'B' }),
+      call('replace_in_file', { path: './a.txt', old: 'c', new: 'C' }),
+    ]
+    expect((await Promise.all(edits)).map((text) => text.slice(0, 6))).toEqual(['--- a.', 'Error:', '--- li', '--- ./'])
+    expect(await readFile(join(folder, 'a.txt'), 'utf8')).toBe('A B C\n')
+  })
+
   it('gives a diff of what it replaced', async () => {
     const folder = await tempFolder({ 'a.txt': 'one\ntwo\nthree\n' })
     expect(await toolsIn(folder)('replace_in_file', { path: 'a.txt', old: 'two', new: '$& 2' })).toBe(
