@@ -34,34 +34,41 @@ async function chat(): Promise<string> {
   const words = ['--conditions=entia-source', join(root, 'src/cli/main.ts')]
   const pty = spawn(process.execPath, words, { cwd: project, cols: size.columns, rows: size.rows, env })
   let written = ''
+  // The program takes the status line away when it ends.
+  let shown = ''
   let typed = 0
   pty.onData((data) => {
     written += data
+    const text = withoutCodes(written)
     const [wanted, keys] = script[typed] ?? []
-    if (wanted === undefined || !wanted.test(plain(written))) return
-    typed++
-    if (keys !== undefined) pty.write(keys)
-    else pty.kill()
+    if (wanted !== undefined && keys !== undefined && wanted.test(text.replace(statusLine, ''))) {
+      typed++
+      pty.write(keys)
+    } else if (wanted === undefined && shown === '' && lastShown.test(text)) {
+      shown = written
+      pty.kill()
+    }
   })
   await new Promise((resolve) => pty.onExit(resolve))
   await server.close()
   await rm(home, { recursive: true })
-  return written.replaceAll(home, '/home/you')
+  return shown.replaceAll(home, '/home/you')
 }
 
 /** What the user types, each behind what the program has written by then. */
-const script: readonly (readonly [wanted: RegExp, keys?: string])[] = [
+const script: readonly (readonly [wanted: RegExp, keys: string])[] = [
   [/›\s*$/, 'A test fails. Find out why, and mend it.\r'],
   [/bash asks[^]*\?\s*$/, 'y\r'],
   [/replace_in_file asks[^]*\?\s*$/, 'y\r'],
   [/replace_in_file asks[^]*bash asks[^]*\?\s*$/, 'y\r'],
-  [/All tests pass now\.[^]*steps[^]*›\s*$/],
 ]
+const statusLine = /\n\s*claude-\S+(?: · [^\n]*)?$/
+/** The end of the turn, and a status line with its tokens. */
+const lastShown = /All tests pass now\.[^]*steps[^]*›\s*\n[^\n]* in · [^\n]*$/
 
-/** Without codes, and without the status line. */
-function plain(written: string): string {
+function withoutCodes(written: string): string {
   // oxlint-disable-next-line no-control-regex
-  return written.replaceAll(/\u001b\[[\d;?]*[A-Za-z]/g, '').replace(/\n\s*claude-\S+(?: · [^\n]*)?$/, '')
+  return written.replaceAll(/\u001b\[[\d;?]*[A-Za-z]/g, '')
 }
 
 await mkdir(images, { recursive: true })

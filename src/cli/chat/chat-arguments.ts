@@ -75,8 +75,9 @@ ${slashHelp()
 
 Ctrl-C cancels the turn, Esc stops its step, Esc twice goes back to your last
 message, Ctrl-D leaves. A line typed while the agent works reaches it at its
-next step. A backslash at the end of a line continues it. @ and Tab name a file,
-Ctrl-V pastes a picture.
+next step. Shift-Enter, or a backslash at the end of a line, continues it.
+@ names a file, !COMMAND runs a command for you, Ctrl-V pastes a picture, Ctrl-R
+searches what you typed before.
 `
 
 export const runHelp = `Give an agent one prompt, and print its reply. It asks nothing: a call that

@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
 import { join, resolve } from 'node:path'
+import { EntiaError } from '../../index.ts'
 import { Chat } from './chat.ts'
 import type { ChatArguments } from './chat-arguments.ts'
 import { isFromOutside } from '../interruption.ts'
@@ -59,7 +60,7 @@ export async function chatCommand(args: ChatArguments, place: ChatPlace): Promis
       first,
       isResumed: args.resume !== undefined,
       another: async () => pages.shown(await openChat({ ...opening, cwd, args: { ...args, resume: undefined } })),
-      forget: (key) => removeSession(key, { env: environment }),
+      forget: (key) => forgetChat(key, environment),
     },
   }))
   const putBack = diverted(stderr, (text) => opened.notice(text))
@@ -69,6 +70,15 @@ export async function chatCommand(args: ChatArguments, place: ChatPlace): Promis
     cooked?.destroy()
     putBack()
     await pages.close()
+  }
+}
+
+/** Removes what is stored of a chat: nothing, as long as it has not begun to work. */
+async function forgetChat(key: string, env: NodeJS.ProcessEnv): Promise<void> {
+  try {
+    await removeSession(key, { env })
+  } catch (error) {
+    if (!(error instanceof EntiaError) || error.code !== 'unknown-session') throw error
   }
 }
 

@@ -1,7 +1,7 @@
 import { Rewound } from '../../../components/agent/rewound.ts'
 import { Conversation } from '../../../components/agent/conversation.ts'
 import { LastTurn } from '../../../components/agent/turn.ts'
-import { EntiaError, lastText, textOf, type UserMessage } from '../../index.ts'
+import { EntiaError, lastText, textOf } from '../../index.ts'
 import type { ApprovalAnswer, ApprovalCall, ApproveCall } from '../../runtime/chat/approval.ts'
 import type { AllowedCalls } from '../../protocol/policy.ts'
 import type { ChatSession } from '../../runtime/chat/chat-session.ts'
@@ -20,6 +20,7 @@ import { slashAction } from './slash-actions.ts'
 import { serverPromptItems, serverPromptText } from './server-prompt.ts'
 import { typedLine } from './slash-commands.ts'
 import { saidText, userMessage } from './user-message.ts'
+import { WaitingLines } from './waiting-lines.ts'
 
 export interface ChatOptions extends Pick<
   ChatUiOptions,
@@ -38,14 +39,6 @@ export interface ChatOptions extends Pick<
   readonly remember: (line: string) => void
 }
 
-/** A message that joins the turn at its next step. */
-interface Waiting {
-  readonly text: string
-  /** The text as it was typed, without what was pasted. */
-  readonly shown: string
-  readonly message: UserMessage
-}
-
 /** Two presses of Escape within this time are one command. */
 const escapeTwiceMs = 600
 
@@ -62,8 +55,7 @@ export class Chat {
   #isCancelling = false
   #isLeaving = false
   #isRewinding = false
-  /** What was typed while the agent works, and no step has read. */
-  #waiting: Waiting[] = []
+  readonly #waiting: WaitingLines
   #lastEscapeMs = -Infinity
   /** The turn that is shown. */
   #following: Promise<unknown> = Promise.resolve()
@@ -92,6 +84,7 @@ export class Chat {
       onPastePicture: () => void this.#guarded(() => this.#pastePicture()),
     })
     this.#commands = new PersonCommands(this.#ui)
+    this.#waiting = new WaitingLines(this.#ui, this.#pictures)
   }
 
   /** Puts a call to the user. Pass it to the chat sessions. */
@@ -111,7 +104,7 @@ export class Chat {
   async #allowAlways({ rule, tool }: ApprovalCall): Promise<void> {
     const { allowAlways, cwd } = this.#options
     const written = allowAlways(tool, { ...rule, folder: cwd })
-    const told = await written.catch((error: unknown) => `not written: ${thrownMessage(error)}`)
+    const told = await written.catch((error: unknown) => `not written: ${toldError(error)}`)
     this.#ui.say(`  ${told}`, 'dim')
   }
 
@@ -119,6 +112,9 @@ export class Chat {
   async run(): Promise<number> {
     this.#attend(this.#session)
     this.#greet()
+    // What happens stands behind it.
+    const told = tellMissingSandbox(this.#session, (line) => this.#ui.say(line, 'dim'))
+    this.#caughtUp = told.catch(() => undefined)
     if (this.#options.sessions.isResumed) void this.#guarded(() => this.#resume())
     return this.#left.promise
   }
@@ -132,7 +128,7 @@ export class Chat {
     try {
       await this.#endSession(keepTurn)
     } catch (error) {
-      this.#ui.say(thrownMessage(error), 'red')
+      this.#ui.say(toldError(error), 'red')
     } finally {
       this.#ui.close()
       this.#left.resolve(exitCode)
@@ -162,7 +158,6 @@ export class Chat {
     this.#ui.say(`entia · ${provider}/${model} · ${cwd}${planMode ? ' · plan mode' : ''}`, 'bold')
     const { isResumed } = this.#options.sessions
     this.#ui.say(isResumed ? `Chat ${key} goes on.` : 'Say what to do. /help lists commands, Ctrl-D leaves.', 'dim')
-    void tellMissingSandbox(this.#session, (line) => this.#ui.say(line, 'dim'))
   }
 
   #attend(session: ChatSession): void {
@@ -184,6 +179,7 @@ export class Chat {
 
   /** What was said last, and what was under way. */
   async #resume(): Promise<void> {
+    await this.#caughtUp
     const session = this.#session
     const messages = [...session.world.read(session.agent, Conversation)]
     const asked = messages.findLast(({ role }) => role === 'user')
@@ -238,8 +234,7 @@ export class Chat {
     for (const note of notes) this.#ui.say(note, 'yellow')
     if (session.isBusy && !session.isStopped) {
       // It joins the open turn at its next step.
-      this.#waiting.push({ text, shown, message })
-      this.#ui.waiting(this.#waiting.map((each) => each.shown))
+      this.#waiting.add({ text, shown, message })
       session.ask(message).catch(() => undefined)
       return
     }
@@ -275,30 +270,25 @@ export class Chat {
         session: this.#session,
         ui: this.#ui,
         isVerbose: this.#options.isVerbose,
-        onStep: () => this.#showWaiting(),
+        onStep: () => this.#waiting.read(),
         onShown,
       })
     } finally {
       this.#isCancelling = false
-      this.#showWaiting()
+      this.#waiting.read()
     }
   }
 
-  /** The agent has read the lines that waited for its step. */
-  #showWaiting(): void {
-    if (this.#waiting.length === 0) return
-    this.#ui.gap()
-    for (const { shown } of this.#waiting) this.#ui.say(`› ${shown}`, 'bold')
-    this.#ui.gap()
-    this.#waiting = []
-    this.#ui.waiting([])
-  }
-
+  /** Where no other can be made, this chat goes on. */
   async #startAnew(): Promise<void> {
-    await this.#endSession()
-    this.#session = await this.#options.sessions.another()
-    this.#attend(this.#session)
-    this.#ui.say('A new chat.', 'dim')
+    const next = await this.#options.sessions.another()
+    try {
+      await this.#endSession()
+    } finally {
+      this.#session = next
+      this.#attend(next)
+      this.#ui.say('A new chat.', 'dim')
+    }
   }
 
   /** Takes back what was said last, and what was done since if the user wants that; the message is there to be edited. */
@@ -360,22 +350,8 @@ export class Chat {
     if (this.#isCancelling) return
     this.#isCancelling = true
     this.#ui.work('stopping (Ctrl-C again leaves at once)')
-    const waiting = this.#waiting
-    this.#waiting = []
-    this.#ui.waiting([])
-    await this.#guarded(async () => {
-      const taken = await this.#session.cancel('cancelled by the user', { takeBack: waiting.length })
-      this.#waiting = waiting.slice(0, waiting.length - taken)
-      this.#showWaiting()
-      this.#putBack(waiting.slice(waiting.length - taken))
-    })
-  }
-
-  /** What the agent has not read stands in the line again, before what is being typed. */
-  #putBack(unread: readonly Waiting[]): void {
-    if (unread.length === 0) return
-    for (const { message, text } of unread) this.#pictures.restore(message, text)
-    this.#ui.putBack(unread.map(({ text }) => text).join('\n'))
+    const cancelled = (takeBack: number): Promise<number> => this.#session.cancel('cancelled by the user', { takeBack })
+    await this.#guarded(() => this.#waiting.takenBack(cancelled))
   }
 
   /** Leaves without waiting for what does not stop. */
@@ -397,4 +373,9 @@ export class Chat {
         this.#ui.say(error.message.replace(/^rewind: /, ''), 'red')
     }
   }
+}
+
+/** An error of Entia's own says what to do; of any other its name counts. */
+function toldError(error: unknown): string {
+  return error instanceof EntiaError ? error.message : thrownMessage(error)
 }

@@ -2,7 +2,7 @@ import { PassThrough, Writable } from 'node:stream'
 import { createInterface, type Interface } from 'node:readline'
 import { TerminalKeys } from '../keyboard/terminal-keys.ts'
 import { TypedBursts } from '../keyboard/typed-bursts.ts'
-import type { TypedInput, TypedKey } from '../keyboard/typed-input.ts'
+import type { TypedInput, TypedKey } from '../keyboard/key-codes.ts'
 
 /** A terminal's keyboard. */
 export interface KeyInput extends NodeJS.ReadableStream {

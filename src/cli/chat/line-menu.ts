@@ -1,8 +1,11 @@
-import { completion, maxCandidates } from './completion.ts'
 import type { KeyName, LineEditor } from './line-editor.ts'
 import type { Look } from './look.ts'
 import { Menu, type MenuItem } from './menu.ts'
 import { ProjectFiles } from './project-files.ts'
+import { slashItems } from './slash-commands.ts'
+
+/** Most files, or lines that were typed before, that are offered. */
+const maxOffered = 200
 
 /** What a menu offers, and whom it tells. */
 export interface LineMenuOptions {
@@ -83,7 +86,7 @@ export class LineMenu {
   #offer(): void {
     this.#awaitsFiles = false
     const before = this.#editor.text.slice(0, this.#editor.cursor)
-    const find = (typed: string): readonly string[] => this.#files.find(typed, maxCandidates)
+    const find = (typed: string): readonly string[] => this.#files.find(typed, maxOffered)
     const { items, replaced } = completion(before, find, this.#options.commands?.())
     const start = before.length - replaced.length
     if (replaced === '' || start !== this.#dismissedAt) this.#dismissedAt = undefined
@@ -140,7 +143,7 @@ export class LineMenu {
   #showFound(keepsMark: boolean): void {
     const wanted = this.#editor.text.toLowerCase()
     const found = new Set(this.#typed.filter((line) => line.toLowerCase().includes(wanted)))
-    this.#menu.show(Array.from(found, (value) => ({ value })).slice(0, maxCandidates), keepsMark)
+    this.#menu.show(Array.from(found, (value) => ({ value })).slice(0, maxOffered), keepsMark)
   }
 
   /** Ends the search; the line is what was found, or what it was before. */
@@ -161,4 +164,27 @@ export class LineMenu {
     else return false
     return true
   }
+}
+
+/** What may be put in place of the end of a text up to the cursor. */
+interface Completion {
+  readonly items: readonly MenuItem[]
+  /** The end that an item takes the place of. */
+  readonly replaced: string
+}
+
+/** What is offered for a text up to the cursor: slash commands at its beginning, files behind an `@`. */
+function completion(
+  before: string,
+  files: (typed: string) => readonly string[],
+  more: readonly MenuItem[] = [],
+): Completion {
+  if (/^\/[\w:-]*$/.test(before)) {
+    const wanted = before.toLowerCase()
+    const items = [...slashItems, ...more].filter(({ value }) => value.startsWith(wanted))
+    return { items, replaced: before }
+  }
+  const [, mention] = /(?:^|\s)(@\S*)$/.exec(before) ?? []
+  if (mention === undefined) return { items: [], replaced: '' }
+  return { items: files(mention.slice(1)).map((path) => ({ value: `@${path}` })), replaced: mention }
 }

@@ -19,7 +19,7 @@ export interface ChatSessions {
   readonly isResumed: boolean
   /** A new one with the same settings. */
   readonly another: () => Promise<ChatSession>
-  /** Removes a stored one that nothing was said in. */
+  /** Removes one that nothing was said in, if it is stored. */
   readonly forget: (key: string) => Promise<void>
 }
 

@@ -106,7 +106,7 @@ function declinedText(declined: readonly DeclinedCall[]): string {
   )
   const tools = new Set(declined.filter(({ isCredential }) => !isCredential).map(({ tool }) => tool))
   const advice = tools.size === 0 ? '' : `\nTo let them run: --allow ${[...tools].join(',')}`
-  return `declined, as nobody can be asked:\n${lines.join('\n')}${advice}`
+  return `declined, because no one can be asked here:\n${lines.join('\n')}${advice}`
 }
 
 function answerData({ costUsd, failure, steps, stop, text: reply, toolCalls, usage }: Answer): object {

@@ -1,6 +1,5 @@
 import { StringDecoder } from 'node:string_decoder'
-import { keyOfApplication, keyOfControl, keyOfSequence } from './key-codes.ts'
-import type { TypedInput } from './typed-input.ts'
+import { keyOfApplication, keyOfControl, keyOfSequence, type TypedInput } from './key-codes.ts'
 
 /** An Escape that begins no sequence is one after this time. */
 const escapeTimeoutMs = 100

@@ -1,4 +1,4 @@
-import type { TypedInput } from './typed-input.ts'
+import type { TypedInput } from './key-codes.ts'
 
 /** What follows an Enter within this time was not typed by hand. */
 const burstMs = 20

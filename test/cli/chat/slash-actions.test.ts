@@ -1,8 +1,43 @@
 import { describe, expect, it } from 'vitest'
 import { defineTool } from 'entia'
 import { z } from 'zod'
-import { slashAction } from '../../../src/cli/chat/slash-actions.ts'
+import { slashAction, type SessionAction } from '../../../src/cli/chat/slash-actions.ts'
 import { chatting } from '../../runtime/chat/chatting.ts'
+
+describe('a slash command in a chat in which nothing was said', () => {
+  it.for<[SessionAction, string]>([
+    ['help', '/agents'],
+    ['agents', 'script/m  waiting for you\n  no subagents'],
+    ['context', 'Context-management activity:'],
+    ['stats', 'Session: 0 model calls'],
+    ['compact', 'Nothing was compacted: there is nothing that was not summarized before.'],
+    ['done', 'Nothing was closed with a record'],
+    ['permissions', 'bash: ask\n'],
+    ['resume-after-cost-ceiling', 'The agent may go on.'],
+    ['shells', 'Nothing runs in the background.'],
+    ['plan', 'Plan mode is on'],
+    ['skills', 'The agent has no skills here.'],
+    ['workspace', 'The agent keeps no results yet.'],
+    ['model', 'script/m'],
+  ])('says what there is: /%s', async ([name, text]) => {
+    const { session } = chatting([], { policy: { permissions: { bash: 'ask' } } })
+    expect(await slashAction(name, '', session)).toContain(text)
+  })
+})
+
+describe('/permissions', () => {
+  it('shows the rules that count here, what other calls of the tool get, and no rule of another folder', async () => {
+    const allow = [{ command: 'npm test' }, { command: 'make', folder: '/elsewhere' }]
+    const permissions = { bash: { allow, otherwise: 'ask' }, say: { allow: [{ places: [] }] } } as const
+    const { session } = chatting([], { cwd: '/app', policy: { permissions } })
+    const shown = await slashAction('permissions', '', session)
+    expect(shown.split('\n').slice(1, -1)).toEqual([
+      'bash: allow "npm test" and operands behind it, in: project, by the settings',
+      'bash: ask',
+      'say: allow, by the settings',
+    ])
+  })
+})
 
 describe('/workspace', () => {
   const numbers = defineTool({

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { TerminalKeys } from '../../../src/cli/keyboard/terminal-keys.ts'
-import type { TypedInput } from '../../../src/cli/keyboard/typed-input.ts'
+import type { TypedInput } from '../../../src/cli/keyboard/key-codes.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

@@ -54,7 +54,7 @@ describe('a run with one prompt', () => {
       ...{ code: 3, signal: null, stdout: 'It was not allowed.\n' },
       stderr:
         '  [bash] touch made declined: it runs a command in your project\n' +
-        'entia: declined, as nobody can be asked:\n  [bash] touch made\nTo let them run: --allow bash\n',
+        'entia: declined, because no one can be asked here:\n  [bash] touch made\nTo let them run: --allow bash\n',
     })
     expect(lastText(at.server.requests[1] as Received)).toContain('user declined: no approval channel')
     expect(existsSync(join(at.in, 'made'))).toBe(false)

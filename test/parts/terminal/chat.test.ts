@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startAnthropicServer } from '../../servers/anthropic-server.ts'
@@ -74,6 +74,34 @@ describe('entia on a terminal', () => {
     terminal.type('/stats\r')
     await terminal.until('Session: 0 model calls')
     expect(at.server.requests).toEqual([])
+  })
+
+  it('begins another chat and leaves one in which nothing was said, without a word of what was not stored', async () => {
+    const at = await place(inTurn({ text: 'Good morning.', usage }))
+    const terminal = await chat(at)
+    terminal.type('/new\r')
+    await terminal.until(/› \/new\nA new chat\.\n\n›$/)
+    terminal.type('/new\r')
+    await terminal.until(/A new chat\.\n\n› \/new\nA new chat\.\n\n›$/)
+    terminal.type('Good night.\r')
+    await terminal.until(/Good morning\.[^]*›$/)
+    terminal.type('/new\r')
+    await terminal.until(/To go on with this chat: entia --resume \S+\nA new chat\.\n\n›$/)
+    terminal.type('\u0004')
+    expect(await terminal.ended).toMatchObject({ exitCode: 0 })
+    expect(terminal.screen.text).toMatch(/A new chat\.$/)
+  })
+
+  it('goes on where another chat cannot be made', async () => {
+    const at = await place(inTurn({ text: 'Here.', usage }))
+    const terminal = await chat(at)
+    await mkdir(join(at.in, '.entia-home/config'), { recursive: true })
+    await writeFile(join(at.in, '.entia-home/config/config.json'), '{ "maxSteps": 0 }')
+    terminal.type('/new\r')
+    await terminal.until(/maxSteps: expected\san\sinteger ≥ 1, got 0\.\n\n›$/)
+    terminal.type('Are you there?\r')
+    await terminal.until(/Here\.[^]*›$/)
+    expect(at.server.requests).toHaveLength(1)
   })
 
   it('carries out slash commands, and sends a message that begins with two slashes', async () => {

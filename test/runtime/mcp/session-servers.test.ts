@@ -100,38 +100,44 @@ describe('MCP servers of the configuration', () => {
     ])
   })
 
-  it('that describe a tool otherwise have what was allowed for it forgotten, in this chat session and later ones', async () => {
-    const at = await home((server) => ({ mcp: { servers: { s: server } }, permissions: { s__echo: 'allow' } }))
-    const asked: string[] = []
-    const approve = ({ tool }: { readonly tool: string }) => {
-      asked.push(tool)
-      return { approved: true, remember: 'session' } as const
-    }
-    const { notices, say, session } = await chatting(at, { approve })
-    await say(['s__echo'])
-    expect(asked).toEqual([])
-    const seen: unknown[] = []
-    session.runner.on('tool-changed', ({ change, tool }) => seen.push([tool, change]))
-    session.runner.on('prefix-broken', ({ component }) => seen.push(component))
-    const changed = happened(session, 'tool-changed')
-    await say(['s__changes'])
-    await changed
-    expect(asked).toEqual(['s__changes'])
-    await say(['s__echo'], ['s__echo'])
-    expect(seen).toEqual([['s__echo', 'changed'], 'ToolRegistry'])
-    expect(asked).toEqual(['s__changes', 's__echo'])
-    expect(notices).toEqual([expect.stringContaining('type: entia mcp accept s')])
-    // What a person allowed meanwhile is forgotten too.
-    const again = happened(session, 'tool-changed')
-    await say(['s__changes'])
-    await again
-    await say(['s__echo'])
-    expect(asked).toEqual(['s__changes', 's__echo', 's__echo'])
-    await session.close()
-    const later = await chatting(at, { approve })
-    await later.say(['s__echo'])
-    expect(asked).toEqual(['s__changes', 's__echo', 's__echo', 's__echo'])
-  })
+  it.for([
+    ['all of it', 'allow'],
+    ['some of its calls', { allow: [{ places: [] }] }],
+  ])(
+    'that describe a tool otherwise have what was allowed of it forgotten, now and later: %s',
+    async ([, permission]) => {
+      const at = await home((server) => ({ mcp: { servers: { s: server } }, permissions: { s__echo: permission } }))
+      const asked: string[] = []
+      const approve = ({ tool }: { readonly tool: string }) => {
+        asked.push(tool)
+        return { approved: true, remember: 'session' } as const
+      }
+      const { notices, say, session } = await chatting(at, { approve })
+      await say(['s__echo'])
+      expect(asked).toEqual([])
+      const seen: unknown[] = []
+      session.runner.on('tool-changed', ({ change, tool }) => seen.push([tool, change]))
+      session.runner.on('prefix-broken', ({ component }) => seen.push(component))
+      const changed = happened(session, 'tool-changed')
+      await say(['s__changes'])
+      await changed
+      expect(asked).toEqual(['s__changes'])
+      await say(['s__echo'], ['s__echo'])
+      expect(seen).toEqual([['s__echo', 'changed'], 'ToolRegistry'])
+      expect(asked).toEqual(['s__changes', 's__echo'])
+      expect(notices).toEqual([expect.stringContaining('type: entia mcp accept s')])
+      // What a person allowed meanwhile is forgotten too.
+      const again = happened(session, 'tool-changed')
+      await say(['s__changes'])
+      await again
+      await say(['s__echo'])
+      expect(asked).toEqual(['s__changes', 's__echo', 's__echo'])
+      await session.close()
+      const later = await chatting(at, { approve })
+      await later.say(['s__echo'])
+      expect(asked).toEqual(['s__changes', 's__echo', 's__echo', 's__echo'])
+    },
+  )
 
   it('with more tools than a model is to be shown have them found by a search, and called as themselves', async () => {
     const at = await home((server) => ({ mcp: { servers: { s: server }, maxDeclared: 3 } }))
