@@ -68,18 +68,16 @@ const maxLines = 2_000
 
 const readSchema = () =>
   z.strictObject({
-    path: z.string().min(1).describe('Path of the file, from the working folder.'),
-    from: z.int().min(1).default(1).describe('First line, counted from 1.'),
-    lines: z.int().min(1).max(maxLines).default(maxLines).describe('How many lines.'),
-    lineNumbers: z.boolean().default(true).describe('Puts the number and a tab before each line.'),
+    path: z.string().min(1).describe('From the working folder.'),
+    from: z.int().min(1).default(1).describe('First line.'),
+    lines: z.int().min(1).max(maxLines).default(maxLines),
+    lineNumbers: z.boolean().default(true).describe('Number and tab before each line.'),
   })
 
 export function readFileTool(reach: Reach, declared: Declared = {}): Tool {
   return defineTool({
     name: 'read_file',
-    description:
-      `Reads a text file: up to ${maxLines} lines at a time, each cut at ${maxLineChars} characters. ` +
-      'A note at the end says where to read on.',
+    description: `Reads up to ${maxLines} lines of a text file, each cut at ${maxLineChars} characters.`,
     input: readSchema(),
     restart: 'pure',
     ...declared,
@@ -91,15 +89,15 @@ const maxEntriesListed = 5_000
 
 const listSchema = () =>
   z.strictObject({
-    path: z.string().min(1).default('.').describe('Path of the folder to list, from the working folder.'),
+    path: z.string().min(1).default('.'),
     pattern: z
       .string()
       .min(1)
       .max(maxGlobChars)
       .optional()
-      .describe('Lists only what fits, counted from path: `*.ts` at any depth, `src/**/*.{ts,tsx}`, `*/` for folders.'),
-    recursive: z.boolean().default(false).describe('Goes into the folders below, too.'),
-    hidden: z.boolean().default(false).describe('Lists names that begin with a dot, too.'),
+      .describe('Only what fits, from path: `*.ts` at any depth, `src/**/*.{ts,tsx}`, `*/` for folders.'),
+    recursive: z.boolean().default(false),
+    hidden: z.boolean().default(false),
     limit: z.int().min(1).max(maxEntriesListed).default(200),
   })
 
@@ -119,26 +117,26 @@ const maxContext = 20
 
 const grepSchema = () =>
   z.strictObject({
-    pattern: z.string().min(1).max(10_000).describe('Regular expression, matched against each line on its own.'),
-    path: z.string().min(1).default('.').describe('Path of the file or folder to search, from the working folder.'),
+    pattern: z.string().min(1).max(10_000).describe('Regular expression.'),
+    path: z.string().min(1).default('.').describe('File or folder.'),
     glob: z
       .string()
       .min(1)
       .max(maxGlobChars)
       .optional()
-      .describe('Searches only files that fit, counted from path: `*.ts` at any depth, `src/**/*.{ts,tsx}`.'),
+      .describe('Only files that fit: `*.ts` at any depth, `src/**`.'),
     ignoreCase: z.boolean().default(false),
-    literal: z.boolean().default(false).describe('Takes the pattern as plain text.'),
-    context: z.int().min(0).max(maxContext).default(0).describe('Lines shown before and behind each match.'),
-    limit: z.int().min(1).max(maxMatches).default(200).describe('Most matching lines.'),
+    literal: z.boolean().default(false),
+    context: z.int().min(0).max(maxContext).default(0).describe('Lines around each match.'),
+    limit: z.int().min(1).max(maxMatches).default(200),
   })
 
 export function grepFilesOptions() {
   return {
     name: 'grep_files',
     description:
-      'Searches text files and gives lines as `path:line: text`, lines of context as `path-line- text`. ' +
-      'Hidden files are searched; what .gitignore files name, .git, binary files and files with credentials are not.',
+      'Searches lines of text files, hidden ones too. ' +
+      'Leaves out what .gitignore files name, .git, binary files and credentials.',
     input: grepSchema(),
     restart: 'pure',
     timeoutMs: 20_000,

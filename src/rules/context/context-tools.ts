@@ -90,9 +90,8 @@ interface Wrapping {
 
 function wrapper({ does, instead, maxSteps, name, request, task, tools }: Wrapping): AgenticWrapper {
   const description =
-    `${does} A smaller model does the reading, and what it reads stays out of your context. ` +
-    `Use it INSTEAD OF ${instead}, NOT IN ADDITION TO it. The digest is authoritative: DO NOT re-read to check it. ` +
-    'If you doubt a part of it, call this tool again with a narrower request.'
+    `${does} Use it INSTEAD OF ${instead}, NOT IN ADDITION TO it. ` +
+    'The digest is authoritative: DO NOT re-read; in doubt, make a narrower request.'
   const asked = { request: { type: 'string', description: request } }
   return {
     declaration: worldDeclaration(name, description, asked, ['request']),
@@ -116,36 +115,36 @@ export const agenticWrappers: readonly AgenticWrapper[] = [
     name: 'agentic_read_file',
     tools: ['read_file'],
     maxSteps: 2,
-    does: 'Reads files for you and returns a digest that answers your request.',
+    does: 'Reads files outside of your context, and gives a digest.',
     instead: '`read_file` on large files',
-    request: 'What you want to know, and the paths of the files it is in.',
+    request: 'What you want to know, and in which files.',
     task: 'You answer a request about files, which you read with `read_file`.',
   }),
   wrapper({
     name: 'agentic_fetch_url',
     tools: ['fetch_url'],
     maxSteps: 2,
-    does: 'Fetches pages for you and returns a digest that answers your request.',
+    does: 'Fetches pages outside of your context, and gives a digest.',
     instead: '`fetch_url` on long pages',
-    request: 'What you want to know, and the addresses of the pages it is on.',
+    request: 'What you want to know, and on which pages.',
     task: 'You answer a request about web pages, which you fetch with `fetch_url`.',
   }),
   wrapper({
     name: 'agentic_grep',
     tools: ['grep_files', 'read_file'],
     maxSteps: 2,
-    does: 'Searches files for you and returns a digest of the matches that answers your request.',
+    does: 'Searches files outside of your context, and gives a digest.',
     instead: '`grep_files` with many matches',
-    request: 'What you want to know, the patterns to search for, and where.',
+    request: 'What you want to know, which patterns, and where.',
     task: 'You answer a request about files, which you search with `grep_files` and read with `read_file`.',
   }),
   wrapper({
     name: 'agentic_research',
     tools: ['read_file', 'grep_files', 'list_files'],
     maxSteps: 5,
-    does: 'Looks around in files and folders for you and returns a digest that answers your request.',
-    instead: 'open-ended looking around with `list_files`, `grep_files` and `read_file`',
-    request: 'What you want to know, with all that you know already about where it may be.',
+    does: 'Looks around outside of your context, and gives a digest.',
+    instead: 'looking around with `list_files`, `grep_files` and `read_file`',
+    request: 'What you want to know, and where it may be.',
     task:
       'You answer a request about a folder of files: find your way with `list_files` (folders and patterns) and ' +
       '`grep_files`, and read with `read_file`.',
@@ -154,18 +153,17 @@ export const agenticWrappers: readonly AgenticWrapper[] = [
 
 const recallDeclaration: ToolDeclaration = worldDeclaration(
   'recall',
-  'Searches the earlier part of this conversation that you no longer see: turns that were archived, and what a summary ' +
-    'stands for. Gives the messages that have words of the query, at most 10.',
-  { query: { type: 'string', description: 'Words to look for.' } },
+  'Searches what you no longer see of this conversation, archived or summarized. Gives at most 10 messages that have ' +
+    'words of the query.',
+  { query: { type: 'string' } },
   ['query'],
 )
 
 const markTaskDone: ToolDeclaration = worldDeclaration(
   'mark_task_done',
-  'Marks the task that you were working on as complete. Call it when a task is done and checked, before you turn to ' +
-    'something else: a short record takes the place of the conversation so far, and you go on from that. Do not call it ' +
-    'in the middle of a task.',
-  { detail: { type: 'string', description: 'What was done, and what has to be remembered of it.' } },
+  'Call it when a task is done and checked, before another one, never in the middle: a short record takes the place of ' +
+    'the conversation so far.',
+  { detail: { type: 'string', description: 'What was done, and has to be remembered.' } },
   ['detail'],
 )
 

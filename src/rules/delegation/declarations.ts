@@ -54,19 +54,19 @@ export const querySubagentDeclaration: ToolDeclaration = worldDeclaration(
 /** Launches a worker with tools of the caller's choosing. Not among the six: put it into an agent's `ToolRegistry`. */
 export const spawnSubagentDeclaration: ToolDeclaration = worldDeclaration(
   'spawn_subagent',
-  'Gives a task to a new worker in the background. Grant at once the tools that the task needs: nothing can be granted ' +
-    'later, and what would need an approval is denied.',
+  'Gives a task to a new worker in the background. Grant at once the tools that it needs: none can be granted later, and ' +
+    'what needs an approval is denied.',
   {
-    task: { type: 'string', description: 'The task, with all that the worker has to know.' },
+    task: { type: 'string', description: 'With all that the worker has to know.' },
     tools: {
       type: 'array',
       items: { type: 'string' },
-      description: 'Names of your tools that it may use. Default: those of the preset, or none.',
+      description: 'Names of your tools. Default: those of the preset, or none.',
     },
     preset: {
       type: 'string',
       enum: Object.keys(toolPresets),
-      description: 'Those of your tools that such work needs; tools, if given, count instead.',
+      description: 'Your tools for such work, unless tools names them.',
     },
   },
   ['task'],
@@ -110,7 +110,7 @@ function withDefaultPreset(declaration: ToolDeclaration, preset: ToolPreset): To
     ...declaration.inputSchema,
     properties: {
       ...properties,
-      tools: { ...tools, description: 'Names of your tools that it may use. Default: those of the preset.' },
+      tools: { ...tools, description: 'Names of your tools. Default: those of the preset.' },
       preset: { ...properties['preset'], default: preset },
     },
   }

@@ -14,28 +14,51 @@ export const shownTools = oncePerObject((tools: Tools): Tools => {
 })
 
 /**
- * Finds tools that the model is not shown. @param sources where they come from, for the model: names of servers
+ * Finds tools that the model is not shown. Its text names them; of those of a server, only the server.
  */
-export function findToolsDeclaration(sources: readonly string[]): ToolDeclaration {
+function findToolsDeclaration(deferred: Tools): ToolDeclaration {
+  const servers = new Set(deferred.filter(isOfServer).map(({ name }) => name.split('__', 1)[0]))
+  const names = deferred.filter((tool) => !isOfServer(tool)).map(({ name }) => name)
+  const all = [...names, ...(servers.size > 0 ? [`those of ${[...servers].join(', ')}`] : [])]
   return worldDeclaration(
     'find_tools',
-    `You have further tools, which are not listed here: of ${sources.join(', ')}. Finds them by words of their names and ` +
-      'descriptions, and shows what they take. Call them with call_tool.',
-    { query: { type: 'string', description: 'A few words that say what the tool is to do, such as: create issue.' } },
+    `Finds tools that are not listed here, by words of what they do, and shows what they take: ${all.join(', ')}.`,
+    { query: { type: 'string' } },
     ['query'],
   )
 }
 
+function isOfServer({ category }: ToolDeclaration): boolean {
+  return category === 'mcp'
+}
+
 /** Calls a tool that the model is not shown. */
-export const callToolDeclaration: ToolDeclaration = worldDeclaration(
+const callToolDeclaration: ToolDeclaration = worldDeclaration(
   'call_tool',
-  'Calls a tool that find_tools has found.',
-  {
-    name: { type: 'string', description: 'Its name, as find_tools shows it.' },
-    arguments: { type: 'object', description: 'Its arguments.' },
-  },
+  'Calls a tool that find_tools finds.',
+  { name: { type: 'string' }, arguments: { type: 'object' } },
   ['name', 'arguments'],
 )
+
+/**
+ * The tools of an agent, with one search for all that its model is not shown, in the place of an earlier one; without a search where
+ * all are shown.
+ *
+ * @param soon the same tools as they are about to be. @default as they are
+ */
+export function withSearch(tools: Tools, soon: Tools = tools): Tools {
+  const others = tools.filter((tool) => !isSearch(tool))
+  const deferred = soon.filter((tool) => tool.deferred === true)
+  if (deferred.length === 0) return others
+  const before = tools.findIndex(isSearch)
+  const place = before === -1 ? others.length : before
+  return [...others.slice(0, place), findToolsDeclaration(deferred), callToolDeclaration, ...others.slice(place)]
+}
+
+/** Is it one of the two tools of the search? */
+export function isSearch({ name, world }: ToolDeclaration): boolean {
+  return world === true && (name === 'find_tools' || name === callToolDeclaration.name)
+}
 
 /**
  * What a model's call means: `call_tool` stands for the tool that it names, so that this one is permitted, judged, run and observed.

@@ -1,5 +1,6 @@
 import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
+import { isSearch, withSearch } from '../../rules/projection/deferred-tools.ts'
 import { declare } from '../../tools/declare.ts'
 import type { Tool, ToolContext } from '../../tools/port.ts'
 import { keptOutput, toolOutput } from '../../tools/tool-output.ts'
@@ -69,7 +70,7 @@ export class ChatTools {
     const before = world.get(agent, ToolRegistry)
     const names = new Set(tools.map(({ declaration }) => declaration.name))
     const ofWorld = before?.tools.filter((tool) => tool.world === true && !names.has(tool.name)) ?? []
-    const declared = declare(...tools, ...ofWorld)
+    const declared = withSearch(declare(...tools, ...ofWorld))
     world.set(agent, ToolRegistry, { tools: declared })
     this.#tools.clear()
     for (const tool of tools) this.#tools.set(tool.declaration.name, tool)
@@ -77,9 +78,15 @@ export class ChatTools {
     return (later) => {
       this.#tools.clear()
       if (before === undefined) return later.remove(agent, ToolRegistry)
-      // Tools of the World may have come and gone during the turn.
+      // Tools of the World may have come and gone during the turn. All have the places that they had.
       const now = later.get(agent, ToolRegistry)?.tools.filter(isOfWorld) ?? []
-      later.set(agent, ToolRegistry, { tools: [...before.tools.filter((tool) => !isOfWorld(tool)), ...now] })
+      const left = new Map(now.map((tool) => [tool.name, tool]))
+      const own = before.tools.flatMap((tool) => {
+        if (!isOfWorld(tool) || isSearch(tool)) return [tool]
+        return left.get(tool.name) ?? []
+      })
+      const added = now.filter(({ name }) => !before.tools.some((tool) => tool.name === name))
+      later.set(agent, ToolRegistry, { tools: withSearch([...own, ...added]) })
     }
   }
 }

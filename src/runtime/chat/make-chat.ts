@@ -11,7 +11,10 @@ import { standardSystems } from '../../../systems/index.ts'
 import { Host } from '../../engine/effects/host.ts'
 import { toolEffect } from '../../engine/effects/tool-effect.ts'
 import { Runner } from '../../engine/loop/runner.ts'
+import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
 import { configured, readConfig } from '../../rules/config/config.ts'
+import { declarationHash } from '../../rules/delegation/hashes.ts'
+import { withSearch } from '../../rules/projection/deferred-tools.ts'
 import { declare } from '../../tools/declare.ts'
 import type { DataOf, Entity, Initial, Tag } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
@@ -137,13 +140,27 @@ function renew(world: World, agent: Entity, options: NewSessionOptions, host: Ho
   // In the order in which they were saved, so that the beginning of requests stays as it was.
   const left = before.filter((tool) => tool.world === true || declared.some(({ name }) => name === tool.name))
   const added = declared.filter(({ name }) => !before.some((tool) => tool.name === name))
-  if (left.length < before.length || added.length > 0) world.set(agent, ToolRegistry, { tools: [...left, ...added] })
+  const next = [...left, ...added]
+  const now = declare(
+    ...withSearch(next, host.onToolChange === 'keep' ? next : next.map((tool) => renewed(tool, declared))),
+  )
+  if (hashesOf(now) !== hashesOf(before)) world.set(agent, ToolRegistry, { tools: now })
   if (options.maxRetrievedChars !== undefined || !world.has(agent, Retrieval)) {
     world.remove(agent, Retrieval)
     world.add(agent, retrieval(options))
   }
   if (planMode === true) enterPlanMode(world, agent)
   if (planMode === false) world.remove(agent, PlanMode)
+}
+
+function hashesOf(tools: readonly ToolDeclaration[]): string {
+  return tools.map(declarationHash).join()
+}
+
+/** A tool as it is once the world has started: tools of the Host are taken over as they are declared today. */
+function renewed(tool: ToolDeclaration, declared: readonly ToolDeclaration[]): ToolDeclaration {
+  if (tool.world === true) return tool
+  return declared.find(({ name }) => name === tool.name) ?? tool
 }
 
 /** What a chat session runs on. */
@@ -226,7 +243,7 @@ function chatHost(
 
 function agentParts(options: NewSessionOptions, host: Host, feed: ToolFeed | undefined): (Initial | Tag)[] {
   const { config = {}, history = [], maxSteps = newSessionDefaults.maxSteps, system } = options
-  const tools = [...(options.tools ?? []), ...(feed?.declarations ?? [])]
+  const tools = declare(...(options.tools ?? []), ...(feed?.declarations ?? []))
   return [
     Llm({ model: wholeModelName(named(options), host.providerNames) }),
     Conversation(readHistory(history)),
@@ -234,7 +251,7 @@ function agentParts(options: NewSessionOptions, host: Host, feed: ToolFeed | und
     Workspace,
     retrieval(options),
     ...(system === undefined ? [] : [SystemPrompt({ template: '', ending: system })]),
-    ...(tools.length === 0 ? [] : [ToolRegistry({ tools: declare(...tools) })]),
+    ...(tools.length === 0 ? [] : [ToolRegistry({ tools: declare(...withSearch(tools)) })]),
     ...configured(readConfig(config)),
   ]
 }

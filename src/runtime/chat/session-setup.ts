@@ -29,6 +29,7 @@ import { builtinTools } from '../tools/builtin-tools.ts'
 import { BackgroundShells } from '../tools/background-shells.ts'
 import { FileBackups } from '../tools/file-backups.ts'
 import { FileTimes } from '../tools/file-times.ts'
+import { withRareToolsDeferred } from '../tools/rarely-used.ts'
 import { JsProcesses } from '../tools/js/js-processes.ts'
 import { servedSession, sessionServers } from '../mcp/session-feed.ts'
 import { confinedSession, openSandbox, placeInSandbox } from '../sandbox/open-sandbox.ts'
@@ -295,7 +296,7 @@ async function sessionOptions(
     planMode,
     policyFunction,
     verbose,
-    tools: [...builtIn, ...tools, ...given.filter((tool) => typeof tool !== 'string')],
+    tools: [...withRareToolsDeferred(builtIn, names), ...tools, ...given.filter((tool) => typeof tool !== 'string')],
     host: { ...host, models },
     cwd,
     home,

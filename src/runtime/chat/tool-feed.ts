@@ -3,6 +3,7 @@ import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import { allowsSome, approvalOf } from '../../protocol/policy.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
 import { declarationHash } from '../../rules/delegation/hashes.ts'
+import { withSearch } from '../../rules/projection/deferred-tools.ts'
 import type { Tool } from '../../tools/port.ts'
 import type { Entity } from '../../world/component.ts'
 import { emitMade } from '../../world/made.ts'
@@ -44,7 +45,7 @@ export function takeUpTools(world: World, agent: Entity, offered: readonly ToolD
   })
   for (const { name } of now.values()) changes.push({ tool: name, change: 'added' })
   if (changes.length === 0 && !hasMoved) return
-  world.set(agent, ToolRegistry, { tools: [...left, ...now.values()] })
+  world.set(agent, ToolRegistry, { tools: withSearch([...left, ...now.values()]) })
   for (const change of changes) emitMade(world, { type: 'tool-changed', agent, ...change })
   forget(
     world,
@@ -64,8 +65,8 @@ function inView(tool: ToolDeclaration): ToolDeclaration {
 }
 
 /** Is it of a feed, and not of the World or the Host? */
-function isFed({ category, name }: ToolDeclaration): boolean {
-  return category === 'mcp' || name === 'find_tools' || name === 'call_tool'
+function isFed({ category }: ToolDeclaration): boolean {
+  return category === 'mcp'
 }
 
 function forget(world: World, agent: Entity, tools: readonly string[]): void {

@@ -1,5 +1,5 @@
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
-import { callToolDeclaration, findToolsDeclaration } from '../../rules/projection/deferred-tools.ts'
+import { isSearch, withSearch } from '../../rules/projection/deferred-tools.ts'
 import { checkJson } from '../../rules/text/schema-issues.ts'
 import type { Tool, ToolContext } from '../../tools/port.ts'
 import { errorOutput, keptOutput, toolOutput } from '../../tools/tool-output.ts'
@@ -97,28 +97,24 @@ function sourceOf(where: string, given: McpConnection | readonly McpConnection[]
     const what = `${where}: the connection to '${connection.name}' was never made. Await connectMcp.`
     throw new EntiaError('invalid-argument', what)
   })
-  const names = connections.map(({ name }) => name)
   return {
     runs: new Map(made.map(({ declaration, run }) => [declaration.name, run])),
-    tools: searchable(made, names, options.maxDeclared),
+    tools: withSearchTools(deferredAbove(made, options.maxDeclared)),
   }
 }
 
-/** Tools as a model gets them: all of them, or where they are too many a search for them. */
-export function searchable(
-  tools: readonly Tool[],
-  servers: readonly string[],
-  maxDeclared: number = mcpDefaults.maxDeclared,
-): readonly Tool[] {
+/** Tools as a model gets them: all of them, or where they are too many none of them, but a search. */
+export function deferredAbove(tools: readonly Tool[], maxDeclared: number = mcpDefaults.maxDeclared): readonly Tool[] {
   if (tools.length <= maxDeclared) return tools
-  const ofWorld = [findToolsDeclaration(servers), callToolDeclaration].map((declaration): Tool => {
+  return tools.map(({ call, declaration }): Tool => ({ declaration: { ...declaration, deferred: true }, call }))
+}
+
+function withSearchTools(tools: readonly Tool[]): readonly Tool[] {
+  const search = withSearch(tools.map(({ declaration }) => declaration)).filter(isSearch)
+  const ofWorld = search.map((declaration): Tool => {
     return { declaration, call: () => errorOutput(`${declaration.name} runs in the World.`) }
   })
-  const deferred = tools.map(({ call, declaration }): Tool => ({
-    declaration: { ...declaration, deferred: true },
-    call,
-  }))
-  return [...ofWorld, ...deferred]
+  return [...ofWorld, ...tools]
 }
 
 /** A tool whose result can be had as it is, for those who cap it themselves. */

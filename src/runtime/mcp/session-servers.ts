@@ -7,7 +7,7 @@ import { inHome } from '../config/folders.ts'
 import type { RuntimeConfig } from '../config/runtime-config.ts'
 import { type ConnectionOptions, type ConnectOptions, McpConnection, type McpTarget } from './mcp-connection.ts'
 import type { Sandbox } from '../sandbox/port.ts'
-import { offeredTools, searchable } from './mcp-tools.ts'
+import { deferredAbove, offeredTools } from './mcp-tools.ts'
 import type { Offer, OfferedPrompt } from './offer.ts'
 import { type ServerRecord, ServerRecords } from './server-records.ts'
 
@@ -207,12 +207,8 @@ export class SessionServers implements ToolFeed {
       server.tools = tools
       server.record = { ...record, names: Object.fromEntries(names) }
     }
-    const offering = this.#servers.filter(({ tools }) => tools.length > 0)
-    this.#all = searchable(
-      offering.flatMap(({ tools }) => tools),
-      offering.map(({ name }) => name),
-      this.#options.maxDeclared,
-    )
+    const tools = this.#servers.flatMap((server) => server.tools)
+    this.#all = deferredAbove(tools, this.#options.maxDeclared)
     this.#tools = new Map(this.#all.map((tool) => [tool.declaration.name, tool]))
   }
 }

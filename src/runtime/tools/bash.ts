@@ -10,20 +10,17 @@ const maxCommandChars = 100_000
 const commandSchema = () =>
   z.strictObject({
     command: z.string().min(1).max(maxCommandChars),
-    timeoutMs: z
-      .int()
-      .min(1)
-      .max(600_000)
-      .default(120_000)
-      .describe('Longest run, in milliseconds. Does not count in the background.'),
+    timeoutMs: z.int().min(1).max(600_000).default(120_000).describe('Not in the background.'),
     background: z
       .boolean()
       .default(false)
-      .describe('Gives an id at once, and runs on until it ends or shell_stop stops it: for servers and watchers.'),
+      .describe(
+        'Gives an id at once and runs on, for servers and watchers. shell_output reads on, shell_stop ends it.',
+      ),
     outsideSandbox: z
       .boolean()
       .optional()
-      .describe('true asks the user to run it outside of the sandbox, for what that does not allow.'),
+      .describe('Asks the user to run it outside, for what the sandbox does not allow.'),
   })
 
 /** The tool `bash`, or `cmd` on a Windows without bash: runs a shell command in the working folder. */
@@ -33,9 +30,9 @@ export function shellTool(settings: ToolSettings, shells: BackgroundShells): Too
   return defineTool({
     name: shell,
     description:
-      `Runs a command with ${shell} in the working folder, without input; each call is a new shell. ` +
-      'Gives what it prints, and [exit N] if that is not 0. Processes it leaves in the background are stopped at its end; with background: true it ' +
-      `runs on, and shell_output reads on.${rules === undefined ? '' : ` It runs in a sandbox. ${rules}`}`,
+      `Runs a command in a new ${shell} in the working folder, without input. Gives its output, and [exit N] if not 0. ` +
+      'What it leaves running is stopped, unless background is true.' +
+      (rules === undefined ? '' : ` It runs in a sandbox. ${rules}`),
     input: rules === undefined ? commandSchema().omit({ outsideSandbox: true }) : commandSchema(),
     restart: 'once',
     category: 'code',

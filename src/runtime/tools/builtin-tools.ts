@@ -24,6 +24,7 @@ import { grepFilesTool } from './grep-files.ts'
 import { installedPackagesTool } from './js/installed-packages.ts'
 import { jsHelpTool } from './js/js-help.ts'
 import { JsProcesses } from './js/js-processes.ts'
+import { leanTool } from './lean-tool.ts'
 import { runJsTool } from './js/run-js.ts'
 import { replaceInFileTool } from './replace-in-file.ts'
 import { readHandleTool } from './read-handle.ts'
@@ -164,7 +165,7 @@ export function builtinTools(options: BuiltinToolsOptions): Tool[] {
         // One that is named itself is there without its key, and says what is missing.
         granted.has(declaration.name) || (granted.has(category) && isUsable(declaration.name)),
     )
-    .map(({ tool }) => withOwnFacts(tool, settings))
+    .map(({ tool }) => leanTool(withOwnFacts(tool, settings)))
 }
 
 /** A tool that runs programs or names paths. */

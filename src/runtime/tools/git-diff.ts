@@ -7,8 +7,8 @@ import type { ToolSettings } from './settings.ts'
 
 const diffSchema = () =>
   z.strictObject({
-    ref: z.string().min(1).max(1_000).optional().describe('A commit, branch or range to compare with.'),
-    staged: z.boolean().default(false).describe('Shows what is staged instead of what is not.'),
+    ref: z.string().min(1).max(1_000).optional().describe('Commit, branch or range.'),
+    staged: z.boolean().default(false),
     file: z.string().min(1).optional().describe('Only this file or folder.'),
     contextLines: z.int().min(0).max(1_000).default(3),
   })
@@ -17,7 +17,7 @@ const diffSchema = () =>
 export function gitDiffTool(settings: ToolSettings): Tool {
   return defineTool({
     name: 'git_diff',
-    description: 'Shows changes in the repository: not yet staged, staged, or against a ref.',
+    description: 'Shows changes: not yet staged, staged, or against a ref.',
     input: diffSchema(),
     restart: 'pure',
     category: 'git',

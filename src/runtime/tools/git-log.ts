@@ -6,9 +6,9 @@ import type { ToolSettings } from './settings.ts'
 
 const logSchema = () =>
   z.strictObject({
-    n: z.int().min(1).max(200).default(10).describe('Most commits.'),
-    ref: z.string().min(1).max(1_000).optional().describe('A commit, branch or range.'),
-    file: z.string().min(1).optional().describe('Only commits that change this file or folder.'),
+    n: z.int().min(1).max(200).default(10),
+    ref: z.string().min(1).max(1_000).optional().describe('Commit, branch or range.'),
+    file: z.string().min(1).optional().describe('Only of this file or folder.'),
   })
 
 /** The tool `git_log`: commits, newest first. */

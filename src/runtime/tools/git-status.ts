@@ -5,14 +5,13 @@ import type { Tool } from '../../tools/port.ts'
 import type { GitView } from './git-view.ts'
 import type { ToolSettings } from './settings.ts'
 
-const statusSchema = () =>
-  z.strictObject({ path: z.string().min(1).optional().describe('Only what concerns this file or folder.') })
+const statusSchema = () => z.strictObject({ path: z.string().min(1).optional().describe('Only this file or folder.') })
 
 /** The tool `git_status`: the branch, and which files have changed. */
 export function gitStatusTool(settings: ToolSettings): Tool {
   return defineTool({
     name: 'git_status',
-    description: 'Shows the branch and the changed files of the repository, as `git status --short --branch` does.',
+    description: 'Shows the branch and changed files.',
     input: statusSchema(),
     restart: 'pure',
     category: 'git',

@@ -11,24 +11,22 @@ const maxListed = 50
 
 const readHandleSchema = () =>
   z.strictObject({
-    handle: z.string().describe('Such as .h_001.'),
+    handle: z.string(),
     op: z
       .enum(handleOperations)
       .default('str')
       .describe(
-        'str: what it is; head: its first 20 lines or elements; summary: counts, minimum and maximum, columns of tables; ' +
-          'print: page by page.',
+        'str: what it is; head: 20 lines or elements; summary: counts, minimum, maximum, columns; print: page by page.',
       ),
-    offset: z.int().min(0).optional().describe('print, head: lines or elements to skip.'),
-    limit: z.int().min(1).max(10_000).optional().describe('print, head: most lines or elements.'),
+    offset: z.int().min(0).optional().describe('Lines or elements to skip, for print and head.'),
+    limit: z.int().min(1).max(10_000).optional(),
   })
 
 /** The tool `read_handle`: shows a value that was stored because a result had no room for it. */
 export function readHandleTool(): Tool {
   return defineTool({
     name: readHandleName,
-    description:
-      'Shows a stored value: results that are too long say [stored as .h_001] or name a handle that has all.',
+    description: 'Shows a stored value: a result that is too long names its handle, such as [stored as .h_001].',
     input: readHandleSchema(),
     restart: 'pure',
     category: 'data',

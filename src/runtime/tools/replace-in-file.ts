@@ -5,17 +5,17 @@ import type { ToolSettings } from './settings.ts'
 
 const replaceSchema = () =>
   z.strictObject({
-    path: z.string().min(1).describe('Path of the file, from the working folder.'),
-    old: z.string().min(1).describe('The exact text to replace, without line numbers. Line ends of any kind match.'),
-    new: z.string().describe('The text to put there.'),
-    all: z.boolean().default(false).describe('Replaces every match, not only a single one.'),
+    path: z.string().min(1),
+    old: z.string().min(1).describe('Without line numbers. Line ends of any kind match.'),
+    new: z.string(),
+    all: z.boolean().default(false),
   })
 
 /** The tool `replace_in_file`: replaces exact text, and gives a diff. */
 export function replaceInFileTool(settings: ToolSettings): Tool {
   return defineTool({
     name: 'replace_in_file',
-    description: 'Replaces text in a file and gives a diff. The text must match exactly, and once unless all=true.',
+    description: 'Replaces text in a file and gives a diff. old must match exactly, and only once unless all is true.',
     input: replaceSchema(),
     restart: 'once',
     category: 'file',

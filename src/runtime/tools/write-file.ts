@@ -5,15 +5,15 @@ import type { ToolSettings } from './settings.ts'
 
 const writeSchema = () =>
   z.strictObject({
-    path: z.string().min(1).describe('Path of the file, from the working folder.'),
-    content: z.string().describe('All of the new content.'),
+    path: z.string().min(1),
+    content: z.string(),
   })
 
 /** The tool `write_file`: makes a file, or replaces all of one. */
 export function writeFileTool(settings: ToolSettings): Tool {
   return defineTool({
     name: 'write_file',
-    description: 'Writes a whole file and makes the folders it needs. What the file had before is replaced.',
+    description: 'Writes a whole file, in place of what it had, and makes the folders it needs.',
     input: writeSchema(),
     restart: 'once',
     category: 'file',

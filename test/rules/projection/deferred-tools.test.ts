@@ -1,6 +1,6 @@
 import type { ToolDeclaration } from 'entia'
 import { describe, expect, it } from 'vitest'
-import { foundTools, meantCall, shownTools } from '../../../src/rules/projection/deferred-tools.ts'
+import { foundTools, meantCall, shownTools, withSearch } from '../../../src/rules/projection/deferred-tools.ts'
 
 function declared(
   name: string,
@@ -48,6 +48,32 @@ describe('tools that are found by a search', () => {
     const found = foundTools(many, 'issue').split('\n\n')
     expect(found).toHaveLength(6)
     expect(found.at(-1)).toMatch(/^Others that fit: .* and 10 more\.$/)
+  })
+})
+
+describe('a search among tools', () => {
+  const shown = declared('read_file', 'Reads a file.', {})
+  const names = (list: readonly ToolDeclaration[]) => list.map(({ name }) => name)
+  const rare = declared('js_help')
+  const served = declared('jira__search', 'Finds issues.', { deferred: true, category: 'mcp' })
+
+  it('is there where tools are not shown, and names them, or their server', () => {
+    expect(withSearch([shown])).toEqual([shown])
+    const searched = withSearch([rare, served, shown, { ...served, name: 'jira__open' }])
+    expect(names(searched).slice(-2)).toEqual(['find_tools', 'call_tool'])
+    expect(searched.at(-2)?.description).toMatch(/: js_help, those of jira\.$/)
+  })
+
+  it('takes the place of an earlier one, and goes with the last tool that it was for', () => {
+    const before = [...withSearch([rare]), shown]
+    const now = withSearch([...before, served])
+    expect(names(now)).toEqual(['js_help', 'find_tools', 'call_tool', 'read_file', 'jira__search'])
+    expect(now[1]?.description).toContain('js_help, those of jira.')
+    expect(withSearch(before.filter(({ name }) => name !== 'js_help'))).toEqual([shown])
+  })
+
+  it('leaves a tool of a program alone that has its name', () => {
+    expect(withSearch([declared('find_tools', 'Finds hammers.', {})])).toHaveLength(1)
   })
 })
 
