@@ -18,7 +18,7 @@ const readHandleSchema = () =>
       .describe(
         'str: what it is; head: 20 lines or elements; summary: counts, minimum, maximum, columns; print: page by page.',
       ),
-    offset: z.int().min(0).optional().describe('Lines or elements to skip, for print and head.'),
+    offset: z.int().min(0).optional().describe('Lines or elements to skip.'),
     limit: z.int().min(1).max(10_000).optional(),
   })
 

@@ -18,7 +18,7 @@ export function runJsTool(settings: ToolSettings, js: JsProcesses): Tool {
   const tool = defineTool({
     name: 'run_js',
     description:
-      'Runs JavaScript in Node.js in the working folder; variables stay for later calls. Top-level await, import() and ' +
+      'Runs JavaScript in Node.js; variables stay for later calls. Top-level await, import() and ' +
       "require work. Gives the output and the last expression's value; a large one is stored: h('.h_001') gives it back.",
     input: codeSchema(),
     restart: 'once',
