@@ -24,7 +24,7 @@ export const SessionEnd = defineComponent('SessionEnd', () =>
 /** The session of this agent was stopped from above: it does not go on, unless another session resumes it. */
 export const SessionStopped = defineTag('SessionStopped')
 
-/** The agent waits for its sessions and has released its slot: it begins nothing without a new one. */
+/** The agent only waits, for its sessions or for a person, and has released its slot: it begins nothing without a new one. */
 export const SlotReleased = defineTag('SlotReleased')
 
 /** The effect whose outcome is a slot for this world's agent. */

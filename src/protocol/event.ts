@@ -175,7 +175,7 @@ export interface StandardEvents {
   }
   /** A session's agent is done. */
   'session-settled': { readonly agent: Entity; readonly success: boolean }
-  /** A session's agent only waits for its own sessions. */
+  /** A session's agent only waits, for its own sessions or for a person. */
   'slot-released': { readonly agent: Entity }
   /** The final answer was empty or violated its schema; the model gets one retry. */
   'output-rejected': { readonly agent: Entity; readonly problem: string }

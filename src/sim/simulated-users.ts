@@ -1,4 +1,5 @@
 import { Approval } from '../../components/agent/tool-call.ts'
+import { openApprovalsIn } from '../engine/children/open-approvals.ts'
 import type { StandardInput } from '../protocol/input.ts'
 import { Llm } from '../../components/agent/llm.ts'
 import type { Clock } from '../engine/loop/clock.ts'
@@ -230,5 +231,5 @@ function said(agent: Entity, text: string): StandardInput {
 }
 
 function approvalsOf(world: World): readonly string[] {
-  return world.entitiesWith(Approval).map((approval) => world.read(approval, Approval).id)
+  return openApprovalsIn(world).map((approval) => world.read(approval, Approval).id)
 }

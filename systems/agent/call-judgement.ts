@@ -1,6 +1,7 @@
 import { AwaitingJudgement, Inspection, Judgement, Policy } from '../../components/agent/policy.ts'
 import { AwaitingApproval } from '../../components/agent/tool-call.ts'
 import { Outcome, OwnedBy } from '../../components/effects/effect.ts'
+import { SlotReleased } from '../../components/sessions/ancestry.ts'
 import type { Decision } from '../../src/protocol/policy.ts'
 import type { OutcomeData } from '../../src/protocol/failure.ts'
 import type { ToolDeclaration } from '../../src/protocol/tool-declaration.ts'
@@ -18,14 +19,14 @@ import { refuseCall } from './tool-results.ts'
 
 /**
  * Judges the calls of an agent that wait for it, in call order, as far as their facts are known: what an earlier call
- * touches bears on those behind it.
+ * touches bears on those behind it. In a session without a slot, inspected calls wait for one: they may run then.
  */
 export function judgeInLine(world: World, agent: Entity, worldTools: WorldTools): void {
   for (const call of world.referrers(OwnedBy, agent)) {
     if (!world.has(call, AwaitingJudgement)) continue
     const [inspection] = world.referrers(Inspection, call)
     const outcome = inspection === undefined ? undefined : world.get(inspection, Outcome)
-    if (inspection !== undefined && outcome === undefined) break
+    if (inspection !== undefined && (outcome === undefined || world.has(agent, SlotReleased))) break
     world.remove(call, AwaitingJudgement)
     const found = stillPermitted(world, agent, call)
     const isStale =

@@ -3,6 +3,7 @@ import { Inspection, Policy } from '../../components/agent/policy.ts'
 import { Approval, AwaitingApproval, Requested, ToolCall } from '../../components/agent/tool-call.ts'
 import { Busy } from '../../components/agent/agent-tags.ts'
 import { defaultLimits, Limits, Turn } from '../../components/agent/turn.ts'
+import { SlotReleased } from '../../components/sessions/ancestry.ts'
 import type { ToolDeclaration } from '../../src/protocol/tool-declaration.ts'
 import { contextToolNames } from '../../src/rules/context/context-tools.ts'
 import { argumentsProblem } from '../../src/rules/projection/tool-calls.ts'
@@ -27,7 +28,8 @@ export interface ToolExecutionOptions {
 
 /**
  * Decides about each requested tool call: it becomes an effect, awaits an inspection and a policy's judgement, awaits
- * approval, or is refused with the reason. If in doubt it does not run.
+ * approval, or is refused with the reason. If in doubt it does not run. In a session without a slot,
+ * answers and what inspections have found wait until it has one again.
  * Writes: Turn, Outcome, AwaitingApproval, Conversation, Busy, and what world tools write; for agents with a Policy
  * Judgement, AwaitingJudgement, PolicyState. Starts: tool, approval, inspect, and what world tools start.
  */
@@ -39,7 +41,8 @@ export function toolExecution({ maxStartsPerTick, worldTools }: ToolExecutionOpt
     run(world: World): void {
       const requested = requestedCalls(world, maxStartsPerTick)
       const agents = new Set<Entity>(renewApprovals(world, worldTools))
-      const answered = settled(world, Approval)
+      const hasSlot = (entity: Entity): boolean => !world.has(world.read(entity, OwnedBy).agent, SlotReleased)
+      const answered = settled(world, Approval).filter(hasSlot)
       const inspected = settled(world, Inspection)
       for (const entity of answered) agents.add(world.read(entity, OwnedBy).agent)
       for (const entity of inspected) agents.add(world.read(entity, OwnedBy).agent)

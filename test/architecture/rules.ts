@@ -57,7 +57,7 @@ const rooms: Readonly<Record<string, Room>> = {
   },
   'src/vitest': { mayImport: [...belowTheDoor, 'src/doors', 'src', 'src/sim'] },
   // What both server and page know. Of components it knows types alone, which cost the page nothing.
-  'src/inspector/reading': { mayImport: ['src/world', 'components'], packages: [] },
+  'src/inspector/reading': { mayImport: ['src/world', 'components', 'src/rules/waiting/awaited.ts'], packages: [] },
   'src/inspector/page': {
     mayImport: [
       'src/world',

@@ -208,6 +208,34 @@ describe('cap-kept', () => {
   })
 })
 
+describe('a session that takes its slot again', () => {
+  const again = (...between: readonly PoolEvent[]) => {
+    const { seen, world } = sessionWorld(
+      () => world.add(1, SlotReleased),
+      () => world.remove(1, SlotReleased),
+    )
+    const watch = capKept.watch(run(1))
+    const key = `7/${sessionId}`
+    watch.pool?.(granted(key))
+    watch.began?.(seen)
+    watch.ticked?.(watchedTick(seen, tick(world)))
+    watch.pool?.(left(key))
+    for (const event of between) watch.pool?.(event)
+    const step = tick(world)
+    return { goesOn: () => watch.ticked?.(watchedTick(seen, step)), leaves: () => watch.pool?.(left(key)) }
+  }
+
+  it('breaks cap-kept without one', () => {
+    expect(again().goesOn()).toBe(`session ${sessionId} goes on without a slot`)
+  })
+
+  it('keeps it where it is stopped while its tick is being committed', () => {
+    const { goesOn, leaves } = again(granted(`7/${sessionId}`))
+    leaves()
+    expect(goesOn()).toBeUndefined()
+  })
+})
+
 describe('fifo-kept', () => {
   it('is broken by who is served before somebody that came earlier', () => {
     const said = poolSays(fifoKept, entered('a'), granted('a'), entered('b'), entered('c'), left('a'), granted('c'))

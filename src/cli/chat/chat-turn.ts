@@ -1,6 +1,6 @@
 import { StepStopped } from '../../../components/agent/agent-tags.ts'
 import { Approval, ToolCall } from '../../../components/agent/tool-call.ts'
-import { OwnedBy, Running } from '../../../components/effects/effect.ts'
+import { OwnedBy, Pending, Running } from '../../../components/effects/effect.ts'
 import { callHint, progressLine } from '../../runtime/chat/progress.ts'
 import { visibleText } from '../../tools/files/clean-text.ts'
 import type { ChatSession } from '../../runtime/chat/chat-session.ts'
@@ -161,7 +161,7 @@ export function interruptedText({ agent, world }: ChatSession): string {
     return call === undefined ? [] : [visibleText(`${call.name} ${callHint(call.name, call.arguments)}`.trim())]
   })
   if (world.has(agent, StepStopped)) return 'The turn was stopped: say how it goes on.'
-  const isAsking = owned.some((entity) => world.has(entity, Approval))
+  const isAsking = owned.some((entity) => world.has(entity, Approval) && world.has(entity, Pending))
   if (calls.length > 0) {
     const again = 'What is safe to repeat runs again; of anything else the agent reads that it may have taken effect.'
     return `The turn was interrupted during ${calls.join(', ')}. ${again}`

@@ -9,7 +9,7 @@ import { canonical } from '../../world/canonical.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Input } from '../../world/input.ts'
 import type { World } from '../../world/world.ts'
-import type { OpenApproval } from './open-approvals.ts'
+import { type OpenApproval, openApprovalsIn } from './open-approvals.ts'
 import type { Host } from '../effects/host.ts'
 import type { Enter } from '../loop/inbox.ts'
 import { type AnswerInput, type ChildRun, type Transcript, transcriptOf } from './child-run.ts'
@@ -273,7 +273,7 @@ export class Children {
 }
 
 export function hasAsked(world: World, { approval }: AnswerInput): boolean {
-  return world.entitiesWith(Approval).some((asked) => world.read(asked, Approval).id === approval)
+  return openApprovalsIn(world).some((asked) => world.read(asked, Approval).id === approval)
 }
 
 function sessionOf(world: World, sessionId: string): Entity | undefined {

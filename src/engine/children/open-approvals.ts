@@ -1,5 +1,5 @@
 import { Approval } from '../../../components/agent/tool-call.ts'
-import { OwnedBy } from '../../../components/effects/effect.ts'
+import { OwnedBy, Pending } from '../../../components/effects/effect.ts'
 import type { Judged } from '../../protocol/policy.ts'
 import type { Entity } from '../../world/component.ts'
 import type { JsonObject } from '../../world/json.ts'
@@ -18,9 +18,14 @@ export type OpenApproval = Judged & {
   readonly path?: readonly string[]
 }
 
+/** Approvals that have no answer: one that is answered may wait until its session has a slot again. */
+export function openApprovalsIn(world: World): readonly Entity[] {
+  return world.entitiesWith(Approval).filter((approval) => world.has(approval, Pending))
+}
+
 /** The approvals that one World asks for. @param path of its session. @default it is the root */
 export function openApprovals(world: World, path: readonly string[] = []): readonly OpenApproval[] {
-  return world.entitiesWith(Approval).map((entity) => {
+  return openApprovalsIn(world).map((entity) => {
     const { id, ...asked } = world.read(entity, Approval)
     const { agent } = world.read(entity, OwnedBy)
     return { approval: id, agent, ...asked, ...(path.length > 0 && { path }) }

@@ -1,4 +1,5 @@
 import type { Entity } from '../../world/component.ts'
+import { awaitedInView } from './awaited-in-view.ts'
 import { type RawView, read, type StandardValue } from './raw-view.ts'
 import { spentOf } from './spent.ts'
 
@@ -94,7 +95,7 @@ export function summaryOf(world: RawView): WorldSummary {
     agents: agents.map((agent) => agentSummary(world, agent)),
     sessions: sessions.slice(0, maxSessions).flatMap((session) => sessionRecord(world, session) ?? []),
     sessionCount: sessions.length,
-    approvals: world.entitiesWith('Approval').length,
+    approvals: world.entitiesWith('Approval').filter((asked) => world.value(asked, 'Outcome') === undefined).length,
   }
 }
 
@@ -162,31 +163,41 @@ const order: readonly AgentState[] = ['approval', 'question', 'model', 'tool', '
 
 function workOf(world: RawView, entity: Entity): Doing | undefined {
   const effect = read(world, entity, 'Effect')
-  if (effect === undefined || world.value(entity, 'Outcome') !== undefined) return undefined
-  const due = read(world, entity, 'Due')
-  const { deadlineMs, kind, attempt } = effect
-  const sinceMs = read(world, entity, 'Running')?.sinceMs
-  const times = { sinceMs, dueMs: due?.atMs ?? deadlineMs }
-  if (due !== undefined) return { state: 'retry', doing: `waits to try ${kind} again (try ${attempt})`, ...times }
-  switch (kind) {
-    case 'approval': {
+  const awaited = awaitedInView(world, entity)
+  if (effect === undefined || awaited === undefined) return undefined
+  const { attempt, kind } = effect
+  const times = { sinceMs: read(world, entity, 'Running')?.sinceMs, dueMs: awaited.untilMs }
+  switch (awaited.on) {
+    case 'work':
+      return { ...doingOf(world, entity, kind), ...times }
+    case 'person': {
       const approval = read(world, entity, 'Approval')
       return { state: 'approval', doing: `asks whether ${approval?.tool ?? 'a call'} may run`, ...times }
     }
-    case 'model': {
-      const purpose = read(world, entity, 'SideCall')?.purpose
-      return { state: 'model', doing: purpose === undefined ? 'asks its model' : `writes its ${purpose}`, ...times }
-    }
-    case 'tool':
-      return { state: 'tool', doing: `runs ${read(world, entity, 'ToolCall')?.name ?? 'a tool'}`, ...times }
-    case 'slot':
-      return { state: 'slot', doing: 'waits for a slot', ...times }
-    case 'timer':
+    case 'instant':
+      if (kind !== 'timer') return { state: 'retry', doing: `waits to try ${kind} again (try ${attempt})`, ...times }
       return world.value(entity, 'WaitDeadline') === undefined
         ? { state: 'busy', doing: 'waits for a time', ...times }
         : undefined
+    case 'reply':
+      return { state: 'sessions', doing: 'waits for the answer of a session', ...times }
     default:
-      return { state: 'busy', doing: kind, ...times }
+      return undefined
+  }
+}
+
+function doingOf(world: RawView, entity: Entity, kind: string): Pick<Doing, 'doing' | 'state'> {
+  switch (kind) {
+    case 'model': {
+      const purpose = read(world, entity, 'SideCall')?.purpose
+      return { state: 'model', doing: purpose === undefined ? 'asks its model' : `writes its ${purpose}` }
+    }
+    case 'tool':
+      return { state: 'tool', doing: `runs ${read(world, entity, 'ToolCall')?.name ?? 'a tool'}` }
+    case 'slot':
+      return { state: 'slot', doing: 'waits for a slot' }
+    default:
+      return { state: 'busy', doing: kind }
   }
 }
 

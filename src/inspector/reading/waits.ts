@@ -1,4 +1,5 @@
 import type { Entity } from '../../world/component.ts'
+import { awaitedInView } from './awaited-in-view.ts'
 import { type RawView, read } from './raw-view.ts'
 import type { AgentState } from './summaries.ts'
 
@@ -82,17 +83,38 @@ function waitsOfAgent(world: RawView, agent: Entity): readonly Wait[] {
   return [...waits, ...sessionsAwaited(world, agent, owned), ...people(world, agent)]
 }
 
-/** Of one effect. Tool calls that sessions answer are told of together. */
+/** Of one effect. What sessions answer is told of elsewhere. */
 function waitOf(world: RawView, agent: Entity, entity: Entity): Wait | undefined {
   const own = { world: world.name, agent, entity }
-  if (world.value(entity, 'AwaitingSession') !== undefined) return undefined
   const effect = read(world, entity, 'Effect')
-  if (effect === undefined || world.value(entity, 'Outcome') !== undefined) return undefined
-  const { attempt, deadlineMs, kind } = effect
-  const sinceMs = read(world, entity, 'Running')?.sinceMs
-  const due = read(world, entity, 'Due')
-  const times = { sinceMs, dueMs: due?.atMs ?? deadlineMs }
-  if (due !== undefined) return { ...own, state: 'retry', what: `try ${attempt} of its ${kind} call`, ...times }
+  const awaited = awaitedInView(world, entity)
+  if (effect === undefined || awaited === undefined) return undefined
+  const { attempt, kind } = effect
+  const times = { sinceMs: read(world, entity, 'Running')?.sinceMs, dueMs: awaited.untilMs }
+  switch (awaited.on) {
+    case 'work':
+      return workOf(world, { agent, entity, kind }, times)
+    case 'person':
+      return { ...own, state: 'approval', what: read(world, entity, 'Approval')?.tool ?? 'a call', ...times }
+    case 'instant':
+      if (kind !== 'timer') return { ...own, state: 'retry', what: `try ${attempt} of its ${kind} call`, ...times }
+      // That of a wait for sessions is told of there.
+      return world.value(entity, 'WaitDeadline') === undefined
+        ? { ...own, state: 'busy', what: 'a time', ...times }
+        : undefined
+    default:
+      return undefined
+  }
+}
+
+interface WorkUnderWay {
+  readonly agent: Entity
+  readonly entity: Entity
+  readonly kind: string
+}
+
+function workOf(world: RawView, { agent, entity, kind }: WorkUnderWay, times: Pick<Wait, 'dueMs' | 'sinceMs'>): Wait {
+  const own = { world: world.name, agent, entity }
   switch (kind) {
     case 'model': {
       const call = read(world, entity, 'SideCall')
@@ -102,17 +124,10 @@ function waitOf(world: RawView, agent: Entity, entity: Entity): Wait | undefined
     }
     case 'tool':
       return { ...own, state: 'tool', what: callName(world, entity), ...times }
-    case 'approval':
-      return { ...own, state: 'approval', what: read(world, entity, 'Approval')?.tool ?? 'a call', ...times }
     case 'subtask': {
       const subtask = read(world, entity, 'Subtask')
       return { ...own, state: 'sessions', what: 'a subtask', on: subtask && [subtask.subtaskId], ...times }
     }
-    case 'timer':
-      // That of a wait for sessions is told of there.
-      return world.value(entity, 'WaitDeadline') === undefined
-        ? { ...own, state: 'busy', what: 'a time', ...times }
-        : undefined
     default:
       return { ...own, state: 'busy', what: kind, ...times }
   }

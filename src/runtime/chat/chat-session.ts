@@ -1,9 +1,7 @@
 import { StepStopped } from '../../../components/agent/agent-tags.ts'
 import { Conversation } from '../../../components/agent/conversation.ts'
 import { Llm } from '../../../components/agent/llm.ts'
-import { Approval } from '../../../components/agent/tool-call.ts'
 import { PlanMode, Policy } from '../../../components/agent/policy.ts'
-import { OwnedBy, Pending } from '../../../components/effects/effect.ts'
 import { takeBackUnread } from '../../../systems/agent/rewinding.ts'
 import type { SessionInfo } from '../../engine/children/session-info.ts'
 import { listenersOf } from '../../engine/loop/listeners.ts'
@@ -17,6 +15,7 @@ import { type Approval as Permission, approvals, type Channel } from '../../prot
 import type { Tool } from '../../tools/port.ts'
 import type { Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
+import { awaitedByAgent } from '../../rules/waiting/awaited-in.ts'
 import { callback, checkOptions, flag, givenName, oneOf, refuseMisfit } from '../../world/option-shapes.ts'
 import type { World } from '../../world/world.ts'
 import { type Answer, refusedAnswer } from '../ask/answer.ts'
@@ -330,10 +329,9 @@ export class ChatSession {
     if (policy !== undefined && !world.has(this.agent, Policy)) world.add(this.agent, Policy(policy()))
   }
 
-  /** All that is under way are approvals. */
   #waitsForPerson(): boolean {
-    const open = this.world.referrers(OwnedBy, this.agent).filter((effect) => this.world.has(effect, Pending))
-    return open.length > 0 && open.every((effect) => this.world.has(effect, Approval))
+    const open = awaitedByAgent(this.world, this.agent)
+    return open.length > 0 && open.every(({ on }) => on === 'person')
   }
 
   #asking(begin: () => TurnUnderWay): Asking {

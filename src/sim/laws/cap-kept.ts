@@ -11,13 +11,17 @@ export const capKept: Law = {
   meaning: 'Never more sessions hold a slot than there are slots, and no session works without one.',
   watch({ maxSessions }) {
     const holding = new Set<string>()
-    const driven = new Map<string, { readonly agent: Entity; readonly sessionId: string }>()
+    const driven = new Map<string, Driven>()
     const unheld = (sessionId: string, what: string): Finding =>
       holding.has(sessionId) ? undefined : `session ${sessionId} ${what} without a slot`
     return {
       pool({ type, key }) {
         const sessionId = key.slice(key.indexOf('/') + 1)
-        if (type === 'left') holding.delete(sessionId)
+        if (type === 'left') {
+          holding.delete(sessionId)
+          for (const session of driven.values())
+            if (session.sessionId === sessionId) session.hasWorkedOn = hasSlot(session)
+        }
         if (type !== 'granted') return undefined
         holding.add(sessionId)
         if (holding.size <= maxSessions) return undefined
@@ -28,7 +32,7 @@ export const capKept: Law = {
         const sessionId = path.at(-1)
         const agent = world.entitiesWith(Ancestry)[0]
         if (!inSlot || sessionId === undefined || agent === undefined) return undefined
-        driven.set(label, { agent, sessionId })
+        driven.set(label, { agent, hasWorkedOn: false, sessionId, world })
         return world.has(agent, SlotReleased) ? undefined : unheld(sessionId, 'begins')
       },
       ticked(tick) {
@@ -37,6 +41,8 @@ export const capKept: Law = {
         const session = driven.get(tick.label)
         if (session === undefined) return undefined
         if (set.length > 0) return stillAtWork(tick.world, session)
+        // It was stopped while the tick in which it had gone on was being committed.
+        if (session.hasWorkedOn) return undefined
         return unheld(session.sessionId, 'goes on')
       },
       called({ kind, label, name }) {
@@ -52,7 +58,20 @@ export const capKept: Law = {
   },
 }
 
-function stillAtWork(world: World, { agent, sessionId }: { agent: Entity; sessionId: string }): Finding {
+/** A session's World in a process. */
+interface Driven {
+  readonly agent: Entity
+  readonly sessionId: string
+  readonly world: World
+  /** It had gone on when it last left its slot. */
+  hasWorkedOn: boolean
+}
+
+function hasSlot({ agent, world }: Driven): boolean {
+  return world.exists(agent) && !world.has(agent, SlotReleased)
+}
+
+function stillAtWork(world: World, { agent, sessionId }: Driven): Finding {
   for (const effect of world.referrers(OwnedBy, agent)) {
     const kind = world.get(effect, Effect)?.kind
     if (kind !== 'model' && kind !== 'tool') continue

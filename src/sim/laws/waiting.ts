@@ -41,7 +41,15 @@ export function stuckEffect(world: World, entity: Entity): Finding {
   const effect = world.get(entity, Effect)
   if (effect === undefined || isUnderWay(world, entity)) return undefined
   if (!world.has(entity, Outcome)) return `the ${effect.kind} effect ${entity} is neither under way nor settled`
-  return takenAtOnce.has(effect.kind) ? `no system takes the outcome of the ${effect.kind} effect ${entity}` : undefined
+  return takenAtOnce.has(effect.kind) && !isTakenWithSlot(world, entity)
+    ? `no system takes the outcome of the ${effect.kind} effect ${entity}`
+    : undefined
+}
+
+/** A session without a slot asks for one before it takes a person's answer. */
+function isTakenWithSlot(world: World, entity: Entity): boolean {
+  const agent = world.has(entity, Approval) ? world.get(entity, OwnedBy)?.agent : undefined
+  return agent !== undefined && world.has(agent, SlotReleased) && world.entitiesWith(SlotRequest).length > 0
 }
 
 function stuckCall(world: World, call: Entity): Finding {

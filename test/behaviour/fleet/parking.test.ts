@@ -11,6 +11,8 @@ import {
 } from 'entia'
 import { Conversation } from 'entia/components'
 import { describe, expect, it } from 'vitest'
+import { letterLine } from '../../../src/protocol/letter.ts'
+import { tool } from '../turns/tools.ts'
 import { fleet } from './fleet.ts'
 
 const say = (text: string) => ({
@@ -113,6 +115,49 @@ describe('a session that only waits for its own sessions', () => {
     release.resolve()
     await ended
     expect(words(await read('desk'))).toBe('Have it done. Pass it on. worked')
+    expect(events.filter(({ type }) => type === 'letter-refused')).toEqual([])
+  })
+})
+
+describe('a session that only waits for a person', () => {
+  it('is parked without a slot, which others use, and does what was approved where there is room again', async () => {
+    const bought: string[] = []
+    const buy = tool('buy', () => void bought.push('bought'), { approval: true })
+    const office = scripted(({ messages }) => {
+      const last = messages.at(-1)
+      const said = textOf(messages.at(0))
+      if (last?.role === 'tool') return said === 'Buy it.' ? 'Bought.' : 'Both do.'
+      if (said === 'Buy it.') return { toolCalls: [{ name: 'buy' }] }
+      if (said === 'Work.') return 'worked'
+      const inBackground = (category: string, prompt: string) => ({
+        name: 'subagent',
+        arguments: { category, prompt, background: true },
+      })
+      return messages.length > 1
+        ? 'Well.'
+        : { toolCalls: [inBackground('buyer', 'Buy it.'), inBackground('clerk', 'Work.')] }
+    })
+    const host = (): HostOptions => ({ models: { office }, tools: [buy], approve: 'by-input' })
+    const make = (name: string): World => {
+      const world = new World({ name, systems: standardSystems() })
+      const subagents = { buyer: { name: 'buyer', tools: ['buy'] }, clerk: { name: 'clerk' } }
+      world.spawn(...agent({ model: 'office/chief', tools: [buy] }), SubagentRegistry({ subagents }))
+      return world
+    }
+    const { board, events, next, post, store, worker } = fleet({ host, make, cap: 1 })
+    worker('one', { maxSessions: 1 })
+    const type = (name: string) => (event: { readonly type: string }) => event.type === name
+    const [asked, worked] = [next(type('approval-requested')), next(type('session-ended'))]
+    await post('desk', say('Have it done.'))
+    const { approval, world } = (await asked) as unknown as { approval: string; world: string }
+    // The other one has the only slot meanwhile.
+    await Promise.all([next(stopOf(world)), worked])
+    expect((await store.list()).find(({ name }) => name === world)).not.toHaveProperty('heldBy')
+    expect([bought, board.running]).toEqual([[], 0])
+    const ended = next(type('session-ended'))
+    await store.post({ root: 'desk', world, line: letterLine({ input: { kind: 'answer', approval, approved: true } }) })
+    await ended
+    expect(bought).toEqual(['bought'])
     expect(events.filter(({ type }) => type === 'letter-refused')).toEqual([])
   })
 })

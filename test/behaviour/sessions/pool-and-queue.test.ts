@@ -1,6 +1,7 @@
 import { fail, memoryStore, type RunnerOptions, SessionPool } from 'entia'
 import { DelegationLimits } from 'entia/components'
 import { describe, expect, it } from 'vitest'
+import { tool } from '../turns/tools.ts'
 import { watchedStore } from '../stores/watched-store.ts'
 import { managedTeam } from './managed-team.ts'
 import { after, answered, byTask, hang, inBackground, statusOf, taking } from './pace.ts'
@@ -150,7 +151,7 @@ function chain(cap: number, options: Parameters<typeof managedTeam>[0]) {
   const { managers, worker = taking({}) } = options
   const made = managedTeam({
     ...options,
-    runner: { sessionPool: pool },
+    runner: { ...options.runner, sessionPool: pool },
     managers: noted(managers),
     worker: noted(worker),
   })
@@ -200,5 +201,54 @@ describe('a session that waits for its own', () => {
     expect(order).toEqual(['outer', 'inner', 'outer', 'one', 'two'])
     expect(Math.max(...running)).toBe(1)
     expect(made.sessions().every(({ status }) => status === 'succeeded')).toBe(true)
+  })
+})
+
+describe('a session that waits for a person', () => {
+  const buying = () => {
+    const boughtAtMs: number[] = []
+    const buy = tool('buy', () => boughtAtMs.push(made.world.nowMs), { approval: true, approvalTimeoutMs: 60_000 })
+    const { made, order, running, pool } = chain(1, {
+      subagents: { researcher: {}, buyer: { model: 'manager/x', tools: ['buy'] } },
+      managers: stepwise(calls(call('m', 'buy')), 'Bought.'),
+      worker: taking({ one: 100, two: 100 }),
+      lead: stepwise(
+        calls(inBackground('a', 'Buy it.', { category: 'buyer' })),
+        after(5, calls(inBackground('b', 'one'), inBackground('c', 'two'))),
+      ),
+      runner: { tools: [buy], approve: 'by-input' },
+      agent: { tools: [buy] },
+    })
+    return { boughtAtMs, made, order, running, pool }
+  }
+
+  it('lends its slot, and runs what was approved once it has one again, ahead of those that have not begun', async () => {
+    const { boughtAtMs, made, order, pool, running } = buying()
+    const { runner, world } = made
+    runner.on('approval-requested', ({ approval }) => {
+      // While the first of the others has the slot.
+      runner.on('delegation-started', ({ task }) => {
+        if (task === 'one') void runner.post({ kind: 'answer', approval, approved: true })
+      })
+    })
+    await made.run()
+    expect(order).toEqual(['Buy it.', 'one', 'Buy it.', 'two'])
+    // When the other has ended.
+    expect(boughtAtMs).toEqual([105])
+    expect(Math.max(...running)).toBe(1)
+    expect(made.told('slot-released')).toHaveLength(1)
+    expect(made.sessions().map(({ status }) => status)).toEqual(['succeeded', 'succeeded', 'succeeded'])
+    expect([world.nowMs, pool.running]).toEqual([205, 0])
+  })
+
+  it('goes on when the question has reached its deadline, and the call has not run', async () => {
+    const { boughtAtMs, made } = buying()
+    await made.run()
+    expect(boughtAtMs).toEqual([])
+    expect(made.sessions().map(({ finishedAtMs, status }) => [status, finishedAtMs])).toEqual([
+      ['succeeded', 60_000],
+      ['succeeded', 105],
+      ['succeeded', 205],
+    ])
   })
 })

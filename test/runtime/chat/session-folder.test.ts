@@ -142,6 +142,23 @@ describe('a stored chat session', () => {
     expect(later.isBusy).toBe(false)
   })
 
+  it('that was closed while it asked and a tool was at work is closed in the midst of its turn', async () => {
+    const kept = await folder()
+    const { ran, tool } = asking()
+    const calls = [{ toolCalls: [{ name: 'wait' }, { name: 'push' }] }]
+    const tools = [waiting('once'), tool]
+    const session = begun(kept, calls, { key: 'a', tools, approve: () => new Promise(() => undefined) })
+    const both = new Promise((resolve) => void session.runner.on('approval-requested', resolve))
+    const under = turn('Wait, and push it.', session)
+    await both
+    await session.close()
+    expect(await under).toMatchObject({ stop: 'cancelled' })
+    const later = await resumed(kept, 'a', { tools })
+    await later.start()
+    expect(later.isBusy).toBe(false)
+    expect(ran).toEqual([])
+  })
+
   it('that was closed in the midst of a turn has a conversation that ends, and goes on from there', async () => {
     const kept = await folder()
     const session = begun(kept, [{ toolCalls: [{ name: 'wait' }] }], { key: 'a', tools: [waiting()] })
@@ -155,12 +172,12 @@ describe('a stored chat session', () => {
   })
 })
 
-function waiting() {
+function waiting(restart: 'once' | 'pure' = 'pure') {
   return defineTool({
     name: 'wait',
     description: 'Waits.',
     input: z.object({}),
-    restart: 'pure',
+    restart,
     operation: 'read',
     run: (_, { signal }) => new Promise((resolve) => signal.addEventListener('abort', resolve)),
   })

@@ -1,17 +1,23 @@
 import { Conversation, type Entity, Limits, Permissions, textOf, type ToolDeclaration, type World } from 'entia'
 import {
+  Ancestry,
   Approval,
   ApprovalOf,
   AwaitingApproval,
+  AwaitingJudgement,
   Effect,
+  Inspection,
   Outcome,
   OwnedBy,
   Pending,
+  Policy,
   Requested,
+  SlotReleased,
+  SlotRequest,
   ToolRegistry,
   Turn,
 } from 'entia/components'
-import { toolExecution } from 'entia/systems'
+import { slots, toolExecution } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { caller, declaration, settleWith, tickAt, told, type Wish, worldOf } from '../one-tick.ts'
 
@@ -210,6 +216,66 @@ describe('a call that a person has to agree to', () => {
       { type: 'approval-answered', agent, approval, tool: 'send', approved: true },
       { type: 'tool-called', agent, effect: calls[0], callId: 'call-0', tool: 'send', arguments: { n: 1 } },
     ])
+  })
+
+  describe('in a session without a slot', () => {
+    const given = { ok: true as const, value: { approved: true } }
+
+    it('waits for one when the answer is there, which is then taken', () => {
+      const { world, agent, calls } = scene([careful], [ask('send')])
+      tickAt(world, 0)
+      world.add(agent, SlotReleased)
+      settleWith(world, question(world), given)
+      expect(told(tickAt(world, 1))).toEqual([])
+      expect([world.has(calls[0], AwaitingApproval), world.has(calls[0], Pending)]).toEqual([true, false])
+      world.remove(agent, SlotReleased)
+      expect(told(tickAt(world, 2))).toEqual(['approval-answered', 'tool-called'])
+      expect(world.has(calls[0], Pending)).toBe(true)
+    })
+
+    it('asks for one when the answer is there, or what an inspection has found', () => {
+      const world = worldOf(slots)
+      const ancestry = Ancestry({ sessions: [{ kind: 'named', sessionId: 'session-1' }] })
+      const { agent, calls } = caller(world, [ask('send')], ancestry)
+      world.remove(calls[0], Requested)
+      world.add(calls[0], AwaitingApproval)
+      const approval = Approval({ id: 'a', tool: 'send', arguments: {} })
+      const asked = world.spawn(
+        approval,
+        OwnedBy({ agent }),
+        Effect({ kind: 'approval', restart: 'pure', attempt: 1 }),
+        Pending,
+      )
+      expect(told(tickAt(world, 0))).toEqual(['slot-released'])
+      tickAt(world, 1)
+      expect(world.query(SlotRequest)).toEqual([])
+      settleWith(world, asked, given)
+      tickAt(world, 2)
+      const [request = 0] = world.query(SlotRequest)
+      expect(world.read(request, Effect).kind).toBe('slot')
+      world.despawn(request)
+      world.despawn(asked)
+      const inspection = world.spawn(Inspection({ call: calls[0], declaration: 1 }), OwnedBy({ agent }))
+      tickAt(world, 3)
+      expect(world.query(SlotRequest)).toEqual([])
+      world.add(inspection, Outcome({ ok: true, value: {} }))
+      tickAt(world, 4)
+      expect(world.query(SlotRequest)).toHaveLength(1)
+    })
+
+    it('is judged once it has one', () => {
+      const { world, agent, calls } = scene([declaration('a')], [ask('a')])
+      world.add(agent, Policy({ channel: 'cli', cwd: '/work', home: '/home', configFolder: '/home/.config' }))
+      world.add(agent, SlotReleased)
+      tickAt(world, 0)
+      const [inspection = 0] = world.query(Inspection)
+      settleWith(world, inspection, { ok: false, failure: { kind: 'internal', message: 'No.' } })
+      tickAt(world, 1)
+      expect(world.has(calls[0], AwaitingJudgement)).toBe(true)
+      world.remove(agent, SlotReleased)
+      tickAt(world, 2)
+      expect(world.exists(calls[0]) && world.has(calls[0], AwaitingJudgement)).toBe(false)
+    })
   })
 
   it.each([
