@@ -27,7 +27,8 @@ export interface WorldToolOptions<Schema extends z.ZodType> {
   readonly category?: string | undefined
   /**
    * Changes the world in the tick of the call: synchronous, without clock, dice or I/O, as systems are. Gives the answer, or a
-   * `problem` that the model reads; `undefined`: a later system answers, by adding an `Outcome` to the call.
+   * `problem` that the model reads; `undefined`: a system of the program answers, in this tick or a later
+   * one, by adding an `Outcome` to the call and requesting a tick (`world.requestTick()`), which takes it.
    */
   readonly run: (world: World, input: z.output<Schema>, call: WorldToolCall) => string | Problem | undefined
 }

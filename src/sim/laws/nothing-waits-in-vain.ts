@@ -29,6 +29,7 @@ import {
   stuckStep,
   stuckSummary,
   stuckUnread,
+  isOfWorldTool,
 } from './waiting.ts'
 
 interface Waits {
@@ -40,21 +41,13 @@ interface Waits {
 }
 
 /** When one of these is removed, something else must continue the work. */
-const takenFromEffects = [
-  AwaitingApproval,
-  AwaitingJudgement,
-  AwaitingReply,
-  AwaitingSession,
-  Answering,
-  Due,
-  Pending,
-  Requested,
-  Running,
-]
+const takenFromEffects = [AwaitingReply, AwaitingSession, Answering, Due, Pending, Running]
+/** When one of these is removed from a call, it is decided what becomes of the call. */
+const decisions = [AwaitingApproval, AwaitingJudgement, Requested]
 const setOnEffects = [AwaitingReply, AwaitingSession, Answering, Effect]
 const takenFromAgents = [Busy, SubagentWait, Summarizing, Terminal, Turn]
 const setOnAgents = [Busy, LastTurn, Notified, SlotReleased, SubagentWait, Summarizing]
-const ofEffects: Concern = { set: [...setOnEffects, SubagentSession], removed: takenFromEffects }
+const ofEffects: Concern = { set: [...setOnEffects, SubagentSession], removed: [...takenFromEffects, ...decisions] }
 const ofAgents: Concern = {
   set: [...setOnAgents, EndedInWait, OwnedBy, SubagentSession],
   removed: takenFromAgents,
@@ -112,8 +105,11 @@ function effects({ changes, world }: WatchedTick): Finding {
     ...takenFromEffects.flatMap((token) => changes.of(token).removed),
     ...setOnEffects.flatMap((token) => changes.of(token).set.map(([entity]) => entity)),
   ]
+  const decided = decisions.flatMap((token) => changes.of(token).removed)
   return (
     firstFinding(touched, (entity) => stuckEffect(world, entity)) ??
+    // A system of the program may answer it in a later tick. At the end of the run it is answered.
+    firstFinding(decided, (call) => (isOfWorldTool(world, call) ? undefined : stuckEffect(world, call))) ??
     firstFinding(changes.of(SubagentSession).set, ([session]) => stuckSession(world, session))
   )
 }

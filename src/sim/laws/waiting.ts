@@ -27,6 +27,7 @@ import {
 } from '../../../components/sessions/subagent-wait.ts'
 import { subagentDefaults, SubagentRegistry } from '../../../components/sessions/subagent-registry.ts'
 import { ActiveFor, SubagentSession } from '../../../components/sessions/subagent-session.ts'
+import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import { SummaryTask } from '../../../components/context/boundary.ts'
 import { WatchdogLatch } from '../../../components/agent/watchdog-state.ts'
 import type { Component, DataOf, Entity } from '../../world/component.ts'
@@ -76,6 +77,14 @@ function stuckCall(world: World, call: Entity): Finding {
   return agent !== undefined && owns(world, agent, Approval)
     ? undefined
     : `call ${call} of '${name}' waits for an approval, and none is asked for`
+}
+
+/** A call that changes the world in a tick, and has nothing under way outside. */
+export function isOfWorldTool(world: World, call: Entity): boolean {
+  const agent = world.get(call, OwnedBy)?.agent
+  const name = world.get(call, ToolCall)?.name
+  const tools = agent === undefined ? undefined : world.get(agent, ToolRegistry)?.tools
+  return tools?.some((tool) => tool.name === name && tool.world === true) === true
 }
 
 function isAsking(world: World, call: Entity): boolean {

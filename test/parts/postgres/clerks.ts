@@ -1,4 +1,14 @@
-import { agent, defineTool, scripted, standardSystems, SubagentRegistry, textOf, World } from 'entia'
+import {
+  agent,
+  defineTool,
+  type Message,
+  scripted,
+  standardSystems,
+  SubagentRegistry,
+  textOf,
+  type Tool,
+  World,
+} from 'entia'
 import { DelegationLimits } from 'entia/components'
 import { defineFleet, type Fleet, type FleetOptions } from 'entia/postgres'
 import { z } from 'zod'
@@ -12,6 +22,8 @@ export interface ClerksOptions extends Pick<
   readonly steps?: number
   /** Milliseconds that a model call and a tool call take. @default 20 */
   readonly workMs?: number
+  /** Milliseconds between the two notes of `tell`. @default 0 */
+  readonly tellMs?: number
   /** A tool that this process lacks. @default none */
   readonly lacks?: string
   /** What the tools of this process say of themselves. @default 1 */
@@ -36,6 +48,7 @@ export type Said =
       readonly step: number
       readonly key: string
     }
+  | { readonly what: 'told'; readonly job: string; readonly key: string }
   | { readonly what: 'unfit'; readonly world: string; readonly code?: string; readonly message: string }
 
 const restartClasses = ['once', 'keyed', 'pure'] as const
@@ -43,6 +56,7 @@ const restartClasses = ['once', 'keyed', 'pure'] as const
 /**
  * Desks that give jobs to clerks. `Jobs: a b c` makes a session of each, which are awaited, and answers `done: a b c`; any
  * other message is answered with its own words. A job whose name begins with `deadly`, and the message `Die.`, kill the process.
+ * One whose name begins with `telling`, and the message `Tell.`, write notes to their own agent by a tool, and end with all that it has read.
  */
 export function clerks(options: ClerksOptions, say: (said: Said) => void = () => undefined): Fleet {
   const {
@@ -51,6 +65,7 @@ export function clerks(options: ClerksOptions, say: (said: Said) => void = () =>
     lacks,
     sessions: __,
     steps = 3,
+    tellMs = 0,
     version = 1,
     workMs = 20,
     worlds: ___,
@@ -69,7 +84,27 @@ export function clerks(options: ClerksOptions, say: (said: Said) => void = () =>
       },
     }),
   )
+  const tell = defineTool({
+    name: 'tell',
+    description: 'Writes two notes to its own agent.',
+    input: z.object({ job: z.string() }),
+    restart: 'keyed',
+    run: async ({ job }, { key, message, sleep }) => {
+      await message(`note 1 of ${job}`)
+      say({ what: 'told', job, key })
+      await sleep(tellMs)
+      await message(`note 2 of ${job}`)
+      return 'told'
+    },
+  })
+  const notesIn = (messages: readonly Message[]): string =>
+    messages.flatMap((message) => textOf(message).match(/^note \d of \w+/)?.[0] ?? []).join(', ')
+  const telling = (messages: readonly Message[], job: string) =>
+    messages.some(({ role }) => role === 'tool')
+      ? `read ${notesIn(messages)}`
+      : { toolCalls: [{ name: 'tell', arguments: { job } }] }
   const desk = scripted(({ messages }) => {
+    if (textOf(messages.at(0)) === 'Tell.') return telling([...messages], 'desk')
     const last = messages.at(-1)
     const asked = [...messages].findLast(({ role }) => role === 'user')
     const said = asked === undefined ? '' : textOf(asked)
@@ -91,6 +126,7 @@ export function clerks(options: ClerksOptions, say: (said: Said) => void = () =>
       const job = /Job (\S+)\./.exec(first === undefined ? '' : textOf(first))?.[1] ?? ''
       const step = messages.filter(({ role }) => role === 'assistant').length
       say({ what: 'model', job, step })
+      if (job.startsWith('telling')) return telling([...messages], job)
       if (job.startsWith('deadly')) process.kill(process.pid, 'SIGKILL')
       if (step === steps) return `${job} done`
       return { toolCalls: restartClasses.map((name) => ({ name, arguments: { job, step } })) }
@@ -100,17 +136,17 @@ export function clerks(options: ClerksOptions, say: (said: Said) => void = () =>
   return defineFleet({
     ...given,
     models: { desk, clerk },
-    tools: tools.filter(({ declaration }) => declaration.name !== lacks),
-    worlds: { desk: deskNamed },
+    tools: [...tools, tell].filter(({ declaration }) => declaration.name !== lacks),
+    worlds: { desk: (name) => deskNamed(name, tell) },
   })
 }
 
-function deskNamed(name: string): World {
+function deskNamed(name: string, tell: Tool): World {
   const world = new World({ name, systems: standardSystems() })
   world.spawn(
-    ...agent({ model: 'desk/any' }),
+    ...agent({ model: 'desk/any', tools: [tell] }),
     SubagentRegistry({
-      subagents: { clerk: { name: 'clerk', model: 'clerk/any', maxSteps: 100, tools: [...restartClasses] } },
+      subagents: { clerk: { name: 'clerk', model: 'clerk/any', maxSteps: 100, tools: [...restartClasses, 'tell'] } },
     }),
     // As many as are asked for, however long the work goes on.
     DelegationLimits({ sessions: 1_000_000 }),

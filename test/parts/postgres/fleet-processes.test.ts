@@ -67,3 +67,23 @@ describe('a worker process that is killed', () => {
     expect(percentile(recoveredMs, 95)).toBeLessThan(1_000)
   })
 })
+
+describe('a tool that writes to the world of its call', () => {
+  it.each([
+    ['of a root', 'Tell.', 'read note 1 of desk, note 2 of desk'],
+    ['of a session', 'Jobs: telling', 'read note 1 of telling, note 2 of telling'],
+  ])('%s says nothing twice when its worker is killed between a note and its outcome', async (_, said, heard) => {
+    const { front, workers } = fleetOf({ tellMs: 600_000 })
+    await workers.start()
+    const told = workers.says(({ what }) => what === 'told')
+    const asked = front.world('desk/telling').ask(said)
+    const { pid } = await told
+    await workers.start({ tellMs: 0 })
+    const again = workers.says((each) => each.what === 'told' && each.pid !== pid)
+    await workers.running.find((each) => each.pid === pid)?.kill()
+    await again
+    expect((await asked).text).toBe(heard)
+    const keys = workers.heard.flatMap((each) => (each.what === 'told' ? each.key : []))
+    expect([keys.length, new Set(keys).size]).toEqual([2, 1])
+  })
+})
