@@ -18,7 +18,7 @@ export const ToolDeclaration = lazily(() =>
     approval: z.boolean().optional(),
     /** World time until an unanswered approval counts as denied. */
     approvalTimeoutMs: z.number().positive().optional(),
-    /** World time. */
+    /** World time for one call. @default ten minutes */
     timeoutMs: z.number().positive().optional(),
     /** For polling: the watchdog ignores repeated calls. */
     repeatable: z.boolean().optional(),

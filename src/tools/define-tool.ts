@@ -28,7 +28,7 @@ export interface ToolOptions<Schema extends z.core.$ZodType | JsonObject> {
   readonly approval?: boolean | undefined
   /** Milliseconds of world time, then the call is denied. Absent: no limit. */
   readonly approvalTimeoutMs?: number | undefined
-  /** Milliseconds of world time. Absent: no limit. */
+  /** Milliseconds of world time for one call, from its beginning. @default 600_000 */
   readonly timeoutMs?: number | undefined
   /** Repeated identical calls are no loop, as for a tool that polls. @default false */
   readonly repeatable?: boolean | undefined

@@ -74,10 +74,9 @@ function expire(world: World, { effect, attempt }: InputOf<'due'>): void {
   if (reason !== undefined) return emit(world, 'input-dropped', { kind: 'due', effect, reason })
   const { kind, timeoutMs, deadlineMs } = world.read(effect, Effect)
   const limit = deadlineMs === undefined ? `within ${timeoutMs} ms` : `by its deadline`
-  settle(world, effect, {
-    ok: false,
-    failure: { kind: 'timed-out', message: `The ${kind} effect did not end ${limit}.` },
-  })
+  const message =
+    kind === 'approval' ? 'no one answered before the deadline' : `The ${kind} effect did not end ${limit}.`
+  settle(world, effect, { ok: false, failure: { kind: 'timed-out', message } })
 }
 
 function whyNot(world: World, entity: Entity, attempt: number): string | undefined {
