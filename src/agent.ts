@@ -9,6 +9,7 @@ import { type ConfigInput, configured, readConfig } from './rules/config/config.
 import { lastWords } from './rules/projection/text-of.ts'
 import { declare } from './tools/declare.ts'
 import { jsonSchemaOf } from './rules/text/json-schema-of.ts'
+import type { StandardSchema } from './rules/text/standard-schema.ts'
 import type { Tool } from './tools/port.ts'
 import type { Entity, Initial } from './world/component.ts'
 import type { JsonObject } from './world/json.ts'
@@ -26,8 +27,8 @@ export interface AgentOptions {
   readonly tools?: readonly (Pick<Tool, 'declaration'> | ToolDeclaration)[]
   /** The conversation so far; a text is a user's message. @default none */
   readonly messages?: string | readonly Message[]
-  /** What the final answer has to look like: a schema of zod 4, or JSON Schema. */
-  readonly output?: z.ZodType | JsonObject
+  /** What the final answer has to look like: a schema of zod 4, one of another maker that keeps to Standard Schema, or JSON Schema. */
+  readonly output?: z.ZodType | StandardSchema | JsonObject
   /** 0 or more. @default the provider's */
   readonly temperature?: number | undefined
   /** Most tokens that the model may write in one call. @default the provider's */
@@ -86,7 +87,7 @@ export function agent(options: AgentOptions): Initial[] {
  * The component that asks an agent for a final answer of this form. What a JSON Schema cannot say, such as refinements, is
  * not checked.
  */
-export function outputSchema(schema: z.ZodType | JsonObject): Initial {
+export function outputSchema(schema: z.ZodType | StandardSchema | JsonObject): Initial {
   return OutputSchema({ schema: jsonSchemaOf(schema, 'outputSchema') })
 }
 

@@ -38,6 +38,7 @@ export { Usage } from '../components/money/usage.ts'
 // Give them tools.
 export { declare } from './tools/declare.ts'
 export { defineTool, type ToolOptions } from './tools/define-tool.ts'
+export type { StandardSchema } from './rules/text/standard-schema.ts'
 export { type FileTools, fileTools, type FileToolsOptions } from './tools/file-tools.ts'
 export type { FileFact } from './protocol/file-fact.ts'
 export type { HandleStore, KnownHandle, NamedValue, Tool, ToolContext, ToolOutput } from './tools/port.ts'

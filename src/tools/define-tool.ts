@@ -7,17 +7,22 @@ import { isThenable } from '../world/is-thenable.ts'
 import { lazily } from '../world/lazily.ts'
 import { checkJson, schemaIssues } from '../rules/text/schema-issues.ts'
 import { cutText } from '../rules/text/cut-text.ts'
-import { isZod, jsonSchemaOf, schemaProblem } from '../rules/text/json-schema-of.ts'
+import { type AnySchema, isZod, jsonSchemaOf, schemaProblem } from '../rules/text/json-schema-of.ts'
+import { isStandard, type StandardOutput, type StandardSchema } from '../rules/text/standard-schema.ts'
 import type { Tool, ToolContext, ToolOutput } from './port.ts'
 import { errorOutput, keptOutput, toolOutput } from './tool-output.ts'
+import { type Validated, validated } from './validated.ts'
 
 /** The parts of a tool. */
-export interface ToolOptions<Schema extends z.core.$ZodType | JsonObject> {
+export interface ToolOptions<Schema extends AnySchema> {
   /** For models: 1 to 64 letters, digits, `_` and `-`. */
   readonly name: string
   /** For models: what it does and when to use it. */
   readonly description: string
-  /** Object schema of zod 4, or JSON Schema. `run` gets what zod parses, or unchanged arguments under JSON Schema. */
+  /**
+   * Object schema of zod 4, one of another maker that keeps to Standard Schema, or JSON Schema. `run` gets what the schema gives, or
+   * unchanged arguments under JSON Schema.
+   */
   readonly input: Schema
   /**
    * After a restart, a running call runs again (`pure`), runs again under the same `key` (`keyed`), or never runs twice (`once`):
@@ -44,7 +49,11 @@ export interface ToolOptions<Schema extends z.core.$ZodType | JsonObject> {
   readonly run: (input: ArgumentsOf<Schema>, context: ToolContext) => unknown
 }
 
-type ArgumentsOf<Schema> = Schema extends z.core.$ZodType ? z.output<Schema> : JsonObject
+type ArgumentsOf<Schema> = Schema extends z.core.$ZodType
+  ? z.output<Schema>
+  : Schema extends StandardSchema
+    ? StandardOutput<Schema>
+    : JsonObject
 
 const optionsSchema = lazily(() =>
   z.strictObject({
@@ -72,7 +81,7 @@ const optionsSchema = lazily(() =>
  *
  * @throws `invalid-argument` for wrong options, and for a schema that is not of an object or that JSON Schema cannot express
  */
-export function defineTool<const Schema extends z.core.$ZodType | JsonObject>(options: ToolOptions<Schema>): Tool {
+export function defineTool<const Schema extends AnySchema>(options: ToolOptions<Schema>): Tool {
   const checked = optionsSchema().safeParse(options)
   if (!checked.success) throw refusal(options, schemaIssues(checked.error))
   const { input: schema, maxResultChars, run, ...declared } = options
@@ -110,9 +119,17 @@ function outputOf(
 type Parsed<Schema> = string | { readonly data: ArgumentsOf<Schema> }
 
 /** Synchronous, unless the schema has an asynchronous part. */
-function parser<Schema extends z.core.$ZodType | JsonObject>(
-  schema: z.core.$ZodType | JsonObject,
+function parser<Schema extends AnySchema>(
+  schema: AnySchema,
 ): (input: Json) => Parsed<Schema> | Promise<Parsed<Schema>> {
+  if (!isZod(schema) && isStandard(schema)) {
+    const taken = (result: Validated): Parsed<Schema> =>
+      'problem' in result ? result.problem : { data: result.data as ArgumentsOf<Schema> }
+    return (input) => {
+      const result = validated(schema, input)
+      return result instanceof Promise ? result.then(taken) : taken(result)
+    }
+  }
   if (!isZod(schema)) return (input) => checkJson(schema, input) ?? { data: input as ArgumentsOf<Schema> }
   const read = (result: z.ZodSafeParseResult<unknown>): Parsed<Schema> =>
     result.success ? { data: result.data as ArgumentsOf<Schema> } : schemaIssues(result.error)
@@ -129,7 +146,7 @@ function parser<Schema extends z.core.$ZodType | JsonObject>(
 }
 
 /** Providers accept only object schemas. JSON Schema of other tools says so in a reference, or in each of its parts. */
-function argumentsSchema(schema: z.core.$ZodType | JsonObject, options: unknown): JsonObject {
+function argumentsSchema(schema: AnySchema, options: unknown): JsonObject {
   const result = jsonSchemaOf(schema, `${subject(options)} cannot be defined: input`)
   if (result['type'] === 'object') return result
   if (!isZod(schema) && isOfObjects(result, result))

@@ -4,20 +4,22 @@ import { EntiaError } from '../../world/entia-error.ts'
 import type { JsonObject } from '../../world/json.ts'
 import { shortly } from '../../world/known-options.ts'
 import { schemaFault } from './schema-issues.ts'
+import { isStandard, standardProblem, type StandardSchema } from './standard-schema.ts'
+
+/** What says the form of data: a schema of zod 4, one that keeps to Standard Schema, or JSON Schema. */
+export type AnySchema = z.core.$ZodType | StandardSchema | JsonObject
 
 /**
- * The canonical JSON Schema (draft 2020-12) of a zod schema's input. JSON Schema passes through.
+ * The canonical JSON Schema (draft 2020-12) of a schema's input. JSON Schema passes through.
  *
  * @throws `invalid-argument` for a schema that JSON Schema cannot express, such as of dates; for zod 3, and for no schema
  */
-export function jsonSchemaOf(schema: z.core.$ZodType | JsonObject, where: string): JsonObject {
-  if (!isZod(schema)) return plainSchema(schema, where)
+export function jsonSchemaOf(schema: AnySchema, where: string): JsonObject {
+  if (!isZod(schema) && !isStandard(schema)) return plainSchema(schema, where)
   try {
-    const { $schema: _, ...rest } = z.toJSONSchema(schema, {
-      io: 'input',
-      target: 'draft-2020-12',
-      override: withoutNoise,
-    })
+    const { $schema: _, ...rest } = isZod(schema)
+      ? z.toJSONSchema(schema, { io: 'input', target: 'draft-2020-12', override: withoutNoise })
+      : standardJsonSchema(schema)
     return canonical(rest, () => 'JSON Schema') as JsonObject
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
@@ -26,16 +28,31 @@ export function jsonSchemaOf(schema: z.core.$ZodType | JsonObject, where: string
 }
 
 /** Schemas of zod 3 look alike, but lack `_zod`. */
-export function isZod(schema: z.core.$ZodType | JsonObject): schema is z.core.$ZodType {
+export function isZod(schema: AnySchema): schema is z.core.$ZodType {
   return typeof schema === 'object' && schema !== null && '_zod' in schema
 }
 
-/** `undefined` for a zod 4 or JSON Schema. */
+/** In the newest draft that its maker knows. */
+function standardJsonSchema(schema: StandardSchema): Record<string, unknown> {
+  const { jsonSchema } = schema['~standard']
+  try {
+    return jsonSchema.input({ target: 'draft-2020-12' })
+  } catch {
+    return jsonSchema.input({ target: 'draft-07' })
+  }
+}
+
+/** `undefined` for a schema of zod 4, one that keeps to Standard Schema, or JSON Schema. */
 export function schemaProblem(given: unknown): string | undefined {
+  if (isStandard(given)) return undefined
+  if (typeof given === 'function')
+    return standardProblem(given) ?? `expected a zod schema or JSON Schema, got ${shortly(given)}`
   const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
   if (!isObject) return `expected a zod schema or JSON Schema, got ${shortly(given)}`
   if ('_zod' in given) return undefined
   if ('_def' in given) return "expected a schema of zod 4, got one of zod 3. Install zod 4, or import from 'zod/v4'"
+  const problem = standardProblem(given)
+  if (problem !== undefined) return problem
   const schemas = Object.entries(given).filter(
     ([, part]) => typeof part === 'object' && part !== null && '_zod' in part,
   )

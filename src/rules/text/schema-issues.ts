@@ -12,6 +12,24 @@ export function schemaIssues(error: z.core.$ZodError): string {
   return issues.length > maxIssues ? `${told}; and ${issues.length - maxIssues} more` : told
 }
 
+/** The same of what `validate` of a Standard Schema has found wrong. */
+export function standardIssues(issues: readonly unknown[]): string {
+  const told = issues.slice(0, maxIssues).map((issue) => {
+    const { message, path } = Object(issue) as { readonly message?: unknown; readonly path?: unknown }
+    const keys = Array.isArray(path) ? path.map((part: unknown) => keyOf(part)) : []
+    const text = typeof message === 'string' ? message : 'does not fit'
+    return keys.length === 0 ? text : `${valuePath(keys)}: ${text}`
+  })
+  const left = issues.length - told.length
+  return left > 0 ? `${told.join('; ')}; and ${left} more` : told.join('; ')
+}
+
+/** Of a part of a path: a key, or what has it. */
+function keyOf(part: unknown): PropertyKey {
+  const key: unknown = typeof part === 'object' && part !== null && 'key' in part ? part.key : part
+  return typeof key === 'number' || typeof key === 'symbol' ? key : String(key)
+}
+
 function describe(issue: Issue): string[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => `${valuePath([...issue.path, key])}: no such field is known`)

@@ -4,6 +4,8 @@ import type { WorldDriver } from '../../engine/loop/world-driver.ts'
 import { type UserMessage, userMessage } from '../../protocol/message.ts'
 import { schemaIssues } from '../../rules/text/schema-issues.ts'
 import { jsonSchemaOf } from '../../rules/text/json-schema-of.ts'
+import { isStandard, type StandardOutput, type StandardSchema } from '../../rules/text/standard-schema.ts'
+import { type Validated, validated } from '../../tools/validated.ts'
 import type { Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { checkOptions, filledText, type ShapesOf } from '../../world/option-shapes.ts'
@@ -14,8 +16,11 @@ import { followTurn, partsSoFar } from './turn-parts.ts'
 import { isAtWork, TurnWatch } from './turn-watch.ts'
 import type { z } from 'zod'
 
+/** A schema of zod 4, or one of another maker that keeps to Standard Schema. */
+export type AnswerSchema = z.ZodType | StandardSchema
+
 /** Options of `ask`. */
-export interface AskOptions<Schema extends z.ZodType = z.ZodType> {
+export interface AskOptions<Schema extends AnswerSchema = AnswerSchema> {
   /** What the final answer of this turn has to look like. @default as the agent was made */
   readonly output?: Schema | undefined
   /** The message counts once under an id: asked again, it gives the answer of the turn that took it, if that is open or the last. */
@@ -25,7 +30,15 @@ export interface AskOptions<Schema extends z.ZodType = z.ZodType> {
 }
 
 /** What `ask` gives: with the output that the schema describes, unknown without one. */
-export type AskingFor<Schema extends z.ZodType> = Asking<[Schema] extends [never] ? unknown : z.output<Schema>>
+export type AskingFor<Schema extends AnswerSchema> = Asking<
+  [Schema] extends [never]
+    ? unknown
+    : Schema extends z.ZodType
+      ? z.output<Schema>
+      : Schema extends StandardSchema
+        ? StandardOutput<Schema>
+        : unknown
+>
 
 /** A turn that was asked for: await it for the answer, or read its parts as they come, or both. */
 export interface Asking<Output = unknown> extends Promise<Answer<Output>> {
@@ -44,7 +57,7 @@ export interface Asking<Output = unknown> extends Promise<Answer<Output>> {
  * @throws by its promise and by its parts: `invalid-argument`, `unknown-entity`, `world-driven` for a Runner that is not
  * started or was stopped, and what the Runner fails with
  */
-export function ask<Schema extends z.ZodType = never>(
+export function ask<Schema extends AnswerSchema = never>(
   runner: WorldDriver,
   agent: Entity,
   message: string | UserMessage,
@@ -164,21 +177,29 @@ const partsOfTurn = {
 const noOptions: AskOptions = {}
 
 const askShapes: ShapesOf<AskOptions> = {
-  output: { wanted: 'a zod schema', fits: (value) => typeof value === 'object' && value !== null },
+  output: {
+    wanted: 'a schema',
+    fits: (value) => (typeof value === 'object' && value !== null) || typeof value === 'function',
+  },
   id: filledText,
   signal: { wanted: 'an AbortSignal', fits: (value) => value instanceof AbortSignal },
 }
 
 /** The answer with its output as the schema gives it: with defaults and transformations, and refinements checked. */
-function parsed(answer: Answer, schema: z.ZodType): Answer {
-  if (answer.output === undefined || typeof schema.safeParse !== 'function') return answer
-  const { data, error } = schema.safeParse(answer.output)
-  if (error === undefined) return { ...answer, output: data }
-  const failure = {
-    kind: 'invalid-output',
-    message: `The final answer does not fit its schema: ${schemaIssues(error)}`,
-  } as const
-  return { ...answer, output: undefined, stop: 'failed', failure }
+function parsed(answer: Answer, schema: AnswerSchema): Answer | Promise<Answer> {
+  if (answer.output === undefined) return answer
+  const read = (result: Validated): Answer => {
+    if ('data' in result) return { ...answer, output: result.data }
+    const message = `The final answer does not fit its schema: ${result.problem}`
+    return { ...answer, output: undefined, stop: 'failed', failure: { kind: 'invalid-output', message } }
+  }
+  if ('safeParse' in schema && typeof schema.safeParse === 'function') {
+    const { data, error } = schema.safeParse(answer.output)
+    return read(error === undefined ? { data } : { problem: schemaIssues(error) })
+  }
+  if (!isStandard(schema)) return answer
+  const result = validated(schema, answer.output)
+  return result instanceof Promise ? result.then(read) : read(result)
 }
 
 function cancelOnAbort(runner: WorldDriver, agent: Entity, signal: AbortSignal, ended: Promise<unknown>): void {

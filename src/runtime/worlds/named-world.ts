@@ -16,16 +16,19 @@ import {
   askedTurn,
   attachedTurn,
   type TurnUnderWay,
+  type AnswerSchema,
 } from '../ask/ask.ts'
 import type { PartStream } from '../ask/part-stream.ts'
 import { EventStream } from './event-stream.ts'
-import type { z } from 'zod'
 
 /** One world, by its name. It is opened when it is used, and holds nothing meanwhile. `ask` and `message` make it. */
 export interface NamedWorld {
   readonly name: string
   /** As `ask(runner, agent, …)`. */
-  ask<Schema extends z.ZodType = never>(message: string | UserMessage, options?: AskOptions<Schema>): AskingFor<Schema>
+  ask<Schema extends AnswerSchema = never>(
+    message: string | UserMessage,
+    options?: AskOptions<Schema>,
+  ): AskingFor<Schema>
   /** As `ask.attach(runner, agent)`. @throws by its promise and its parts: `no-such-world` */
   attach(): Asking
   /** Sends a message. Resolves once it is committed; the turn goes on by itself. */
