@@ -7,11 +7,11 @@ import { isThenable } from '../world/is-thenable.ts'
 import { lazily } from '../world/lazily.ts'
 import { checkJson, schemaIssues } from '../rules/text/schema-issues.ts'
 import { cutText } from '../rules/text/cut-text.ts'
-import { type AnySchema, isZod, jsonSchemaOf, schemaProblem } from '../rules/text/json-schema-of.ts'
-import { isStandard, type StandardOutput, type StandardSchema } from '../rules/text/standard-schema.ts'
+import { type AnySchema, isZod, jsonSchemaOf, schemaProblem, type SchemaOutput } from '../rules/text/json-schema-of.ts'
+import { isStandard, type Validated } from '../rules/text/standard-schema.ts'
 import type { Tool, ToolContext, ToolOutput } from './port.ts'
 import { errorOutput, keptOutput, toolOutput } from './tool-output.ts'
-import { type Validated, validated } from './validated.ts'
+import { validated } from './validated.ts'
 
 /** The parts of a tool. */
 export interface ToolOptions<Schema extends AnySchema> {
@@ -46,14 +46,8 @@ export interface ToolOptions<Schema extends AnySchema> {
   /** Characters of text in one result. @default 50,000 */
   readonly maxResultChars?: number | undefined
   /** Gives a text, a `ToolOutput`, any JSON value, or a promise of one. An error fails the call with `tool-threw`. */
-  readonly run: (input: ArgumentsOf<Schema>, context: ToolContext) => unknown
+  readonly run: (input: SchemaOutput<Schema>, context: ToolContext) => unknown
 }
-
-type ArgumentsOf<Schema> = Schema extends z.core.$ZodType
-  ? z.output<Schema>
-  : Schema extends StandardSchema
-    ? StandardOutput<Schema>
-    : JsonObject
 
 const optionsSchema = lazily(() =>
   z.strictObject({
@@ -116,7 +110,7 @@ function outputOf(
 }
 
 /** The arguments, or what is wrong with them. */
-type Parsed<Schema> = string | { readonly data: ArgumentsOf<Schema> }
+type Parsed<Schema> = string | { readonly data: SchemaOutput<Schema> }
 
 /** Synchronous, unless the schema has an asynchronous part. */
 function parser<Schema extends AnySchema>(
@@ -124,15 +118,15 @@ function parser<Schema extends AnySchema>(
 ): (input: Json) => Parsed<Schema> | Promise<Parsed<Schema>> {
   if (!isZod(schema) && isStandard(schema)) {
     const taken = (result: Validated): Parsed<Schema> =>
-      'problem' in result ? result.problem : { data: result.data as ArgumentsOf<Schema> }
+      'problem' in result ? result.problem : { data: result.data as SchemaOutput<Schema> }
     return (input) => {
       const result = validated(schema, input)
       return result instanceof Promise ? result.then(taken) : taken(result)
     }
   }
-  if (!isZod(schema)) return (input) => checkJson(schema, input) ?? { data: input as ArgumentsOf<Schema> }
+  if (!isZod(schema)) return (input) => checkJson(schema, input) ?? { data: input as SchemaOutput<Schema> }
   const read = (result: z.ZodSafeParseResult<unknown>): Parsed<Schema> =>
-    result.success ? { data: result.data as ArgumentsOf<Schema> } : schemaIssues(result.error)
+    result.success ? { data: result.data as SchemaOutput<Schema> } : schemaIssues(result.error)
   let isAsynchronous = false
   return (input) => {
     try {

@@ -1,19 +1,28 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { ToolDeclaration } from '../../src/protocol/tool-declaration.ts'
-import { jsonSchemaOf, schemaProblem } from '../../src/rules/text/json-schema-of.ts'
-import { schemaIssues } from '../../src/rules/text/schema-issues.ts'
+import {
+  type AnySchema,
+  isZod,
+  jsonSchemaOf,
+  schemaProblem,
+  type SchemaOutput,
+} from '../../src/rules/text/json-schema-of.ts'
+import { checkJson, schemaIssues } from '../../src/rules/text/schema-issues.ts'
 import { EntiaError } from '../../src/world/entia-error.ts'
 import { refuseUnknownOptions, shortly } from '../../src/world/known-options.ts'
+import type { JsonObject } from '../../src/world/json.ts'
+import { isThenable } from '../../src/world/is-thenable.ts'
+import { isStandard, readValidated, type Validated } from '../../src/rules/text/standard-schema.ts'
 import type { World } from '../../src/world/world.ts'
 import type { Problem, WorldTool, WorldToolCall } from '../sessions/world-tools/world-tool.ts'
 
 /** The parts of a tool that changes the world. */
-export interface WorldToolOptions<Schema extends z.ZodType> {
+export interface WorldToolOptions<Schema extends AnySchema> {
   /** For models: 1 to 64 letters, digits, `_` and `-`. */
   readonly name: string
   /** For models: what it does and when to use it. */
   readonly description: string
-  /** Object schema of zod 4. */
+  /** As of `defineTool`, but it has to check at once. */
   readonly input: Schema
   /** Each call needs the user's approval. @default false */
   readonly approval?: boolean | undefined
@@ -30,7 +39,7 @@ export interface WorldToolOptions<Schema extends z.ZodType> {
    * `problem` that the model reads; `undefined`: a system of the program answers, in this tick or a later
    * one, by adding an `Outcome` to the call and requesting a tick (`world.requestTick()`), which takes it.
    */
-  readonly run: (world: World, input: z.output<Schema>, call: WorldToolCall) => string | Problem | undefined
+  readonly run: (world: World, input: SchemaOutput<Schema>, call: WorldToolCall) => string | Problem | undefined
 }
 
 /** A tool that changes the world: put it into `tools` of the agent, and into `worldTools` of `standardSystems`. */
@@ -57,7 +66,7 @@ const optionNames = [
  *
  * @throws `invalid-argument`
  */
-export function defineWorldTool<Schema extends z.ZodType>(options: WorldToolOptions<Schema>): DefinedWorldTool {
+export function defineWorldTool<Schema extends AnySchema>(options: WorldToolOptions<Schema>): DefinedWorldTool {
   refuseUnknownOptions('defineWorldTool', options, optionNames)
   const { input, run, ...declared } = options
   const problem = schemaProblem(input)
@@ -72,11 +81,32 @@ export function defineWorldTool<Schema extends z.ZodType>(options: WorldToolOpti
   return Object.freeze({
     declaration: declaration.data,
     answer: (world: World, call: WorldToolCall) => {
-      const parsed = input.safeParse(call.arguments)
-      if (!parsed.success) return { problem: `Invalid arguments for '${name}': ${schemaIssues(parsed.error)}` }
-      return run(world, parsed.data, call)
+      const parsed = parsedBy(input, call.arguments)
+      if ('problem' in parsed) return { problem: `Invalid arguments for '${name}': ${parsed.problem}` }
+      return run(world, parsed.data as SchemaOutput<Schema>, call)
     },
   })
+}
+
+/** A tick waits for nothing: a schema that checks later fits no argument. */
+const tooLate = 'its schema takes its time, and a call that is answered in its tick cannot wait'
+
+function parsedBy(schema: AnySchema, value: JsonObject): Validated {
+  try {
+    if (isZod(schema)) {
+      const { data, error } = z.safeParse(schema, value)
+      return error === undefined ? { data } : { problem: schemaIssues(error) }
+    }
+  } catch (error) {
+    if (error instanceof z.core.$ZodAsyncError) return { problem: tooLate }
+    throw error
+  }
+  if (isStandard(schema)) {
+    const result = schema['~standard'].validate(value)
+    return isThenable(result) ? { problem: tooLate } : readValidated(result)
+  }
+  const problem = checkJson(schema, value)
+  return problem === undefined ? { data: value } : { problem }
 }
 
 function refusal(what: string): EntiaError {

@@ -4,10 +4,17 @@ import { EntiaError } from '../../world/entia-error.ts'
 import type { JsonObject } from '../../world/json.ts'
 import { shortly } from '../../world/known-options.ts'
 import { schemaFault } from './schema-issues.ts'
-import { isStandard, standardProblem, type StandardSchema } from './standard-schema.ts'
+import { isStandard, type StandardOutput, standardProblem, type StandardSchema } from './standard-schema.ts'
 
 /** What says the form of data: a schema of zod 4, one that keeps to Standard Schema, or JSON Schema. */
 export type AnySchema = z.core.$ZodType | StandardSchema | JsonObject
+
+/** What a schema gives of data that fits. */
+export type SchemaOutput<Schema> = Schema extends z.core.$ZodType
+  ? z.output<Schema>
+  : Schema extends StandardSchema
+    ? StandardOutput<Schema>
+    : JsonObject
 
 /**
  * The canonical JSON Schema (draft 2020-12) of a schema's input. JSON Schema passes through.

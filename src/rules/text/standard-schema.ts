@@ -1,4 +1,5 @@
 import { shortly } from '../../world/known-options.ts'
+import { standardIssues } from './schema-issues.ts'
 
 /**
  * A schema of any maker that keeps to Standard Schema and Standard JSON Schema, such as a `type` of arktype, or a schema of valibot
@@ -22,6 +23,15 @@ export interface StandardSchema<Output = unknown> {
 
 /** What a schema gives of a value that fits. */
 export type StandardOutput<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output']
+
+/** What a schema makes of a value, or what is wrong with it, in one line. */
+export type Validated = { readonly data: unknown } | { readonly problem: string }
+
+/** Reads what `validate` of a schema has given. */
+export function readValidated(result: unknown): Validated {
+  const { issues, value } = Object(result) as { readonly issues?: unknown; readonly value?: unknown }
+  return Array.isArray(issues) ? { problem: standardIssues(issues) } : { data: value }
+}
 
 export function isStandard(given: unknown): given is StandardSchema {
   return standardPart(given) !== undefined && standardProblem(given) === undefined

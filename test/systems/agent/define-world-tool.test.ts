@@ -1,10 +1,20 @@
-import { Conversation, defineComponent, EntiaError, scripted, standardSystems, textOf, World } from 'entia'
+import {
+  Conversation,
+  defineComponent,
+  EntiaError,
+  scripted,
+  type StandardSchema,
+  standardSystems,
+  textOf,
+  World,
+} from 'entia'
 import { agent } from 'entia'
 import { Permissions } from 'entia/components'
 import { simulate } from 'entia/sim'
 import { defineWorldTool } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import * as mini from 'zod/mini'
 import { settled } from '../../behaviour/turns/driving.ts'
 
 const Notes = defineComponent('Notes', z.strictObject({ lines: z.array(z.string()) }))
@@ -19,6 +29,17 @@ const takeNote = defineWorldTool({
     return `Noted by ${callId}.`
   },
 })
+
+type AnyInput = Parameters<typeof defineWorldTool>[0]['input']
+
+/** A schema of a maker of the test. */
+function lines(validate: (value: unknown) => unknown): StandardSchema {
+  const jsonSchema = { input: () => ({ type: 'object', properties: { line: { type: 'string' } } }) }
+  return { '~standard': { version: 1, vendor: 'acme', validate, jsonSchema } }
+}
+
+const tooLate =
+  "Error: Invalid arguments for 'take_note': its schema takes its time, and a call that is answered in its tick cannot wait"
 
 const noting = (input: object) =>
   scripted(({ messages }) =>
@@ -60,6 +81,31 @@ describe('a tool that changes the world', () => {
       world.add(entity, Permissions({ denied: ['take_note'] })),
     )
     expect(denied).toEqual({ lines: [], answer: "Error: tool 'take_note' is not permitted." })
+  })
+
+  it.each<[string, AnyInput, string]>([
+    ['JSON Schema', { type: 'object', properties: { line: { type: 'string' } }, required: ['line'] }, 'Got x.'],
+    ['zod/mini', mini.object({ line: mini.string() }), 'Got x.'],
+    ['another maker', lines((value) => ({ value })), 'Got x.'],
+    [
+      'another maker, which it does not fit',
+      lines(() => ({ issues: [{ message: 'is no line', path: ['line'] }] })),
+      "Error: Invalid arguments for 'take_note': line: is no line",
+    ],
+    ['a maker that checks later', lines(async (value) => ({ value })), tooLate],
+    ['zod that checks later', z.object({ line: z.string().refine(async () => true) }), tooLate],
+  ])('takes a schema of %s', async (_, input, answer) => {
+    const run = (_world: World, given: unknown): string => `Got ${String(Object(given).line)}.`
+    const tool = defineWorldTool({ name: 'take_note', description: 'Writes a line.', input, run })
+    const { world, entity } = pupil([tool])
+    await settled(world, { models: { s: noting({ line: 'x' }) } })
+    expect(
+      world
+        .read(entity, Conversation)
+        .slice()
+        .filter(({ role }) => role === 'tool')
+        .map((message) => textOf(message)),
+    ).toEqual([answer])
   })
 
   it('keeps all laws in a simulation', async () => {
