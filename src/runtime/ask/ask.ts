@@ -4,7 +4,12 @@ import type { WorldDriver } from '../../engine/loop/world-driver.ts'
 import { type UserMessage, userMessage } from '../../protocol/message.ts'
 import { schemaIssues } from '../../rules/text/schema-issues.ts'
 import { jsonSchemaOf } from '../../rules/text/json-schema-of.ts'
-import { isStandard, type StandardOutput, type StandardSchema, type Validated } from '../../rules/text/standard-schema.ts'
+import {
+  isStandard,
+  type StandardOutput,
+  type StandardSchema,
+  type Validated,
+} from '../../rules/text/standard-schema.ts'
 import { validated } from '../../tools/validated.ts'
 import type { Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
