@@ -16,10 +16,22 @@ const known = rawComponents(Object.values(components))
 
 type Told = WorldEvent & { readonly tick: number }
 
+/** What each tick of a world has taken and said. */
+async function contentsOf(store: Store, world: string, root?: string) {
+  const stored = await store.read(world, { from: 0, root })
+  return stored!.rows.map(({ line, tick }) => ({ ...contentOf(line, ''), tick }))
+}
+
 /** All that a world's events say, with their ticks. */
 async function eventsOf(store: Store, world: string, root?: string) {
-  const stored = await store.read(world, { from: 0, root })
-  return stored!.rows.flatMap(({ line, tick }) => contentOf(line, '').events.map((event): Told => ({ ...event, tick })))
+  const contents = await contentsOf(store, world, root)
+  return contents.flatMap(({ events, tick }) => events.map((event): Told => ({ ...event, tick })))
+}
+
+/** Ticks that took an answer of a person. Where a session has no slot, the event of it comes once it has one. */
+async function ticksOfAnswers(store: Store, world: string, root?: string): Promise<readonly number[]> {
+  const contents = await contentsOf(store, world, root)
+  return contents.flatMap(({ inputs, tick }) => inputs.flatMap(({ kind }) => (kind === 'answer' ? [tick] : [])))
 }
 
 async function spansOf(store: Store, world: string, root?: string, from = 0): Promise<readonly Span[]> {
@@ -65,7 +77,8 @@ describe('the bars of a world', () => {
       expect(models.map(({ endTick }) => endTick)).toEqual(ticksOf('model-replied'))
       const approvals = spans.filter(({ kind }) => kind === 'approval')
       expect(approvals.map(({ tick }) => tick)).toEqual(ticksOf('approval-requested'))
-      expect(approvals.map(({ endTick }) => endTick)).toEqual(ticksOf('approval-answered'))
+      expect(approvals.map(({ endTick }) => endTick)).toEqual(await ticksOfAnswers(store, name, own))
+      expect(ticksOf('approval-answered')).toHaveLength(approvals.length)
       const sessions = spans.filter(({ kind }) => kind === 'session')
       expect(sessions.map(({ tick }) => tick)).toEqual(ticksOf('delegation-started'))
       expect(sessions.map(({ endTick }) => endTick)).toEqual(ticksOf('session-ended'))

@@ -142,8 +142,8 @@ describe('the view of waits', () => {
       await expectShown(page.getByRole('row', { name: /manager.*waiting.*a session foreman/ }))
       await expectShown(page.getByRole('row', { name: /foreman.*waiting.*a session builder/ }))
       await expectShown(page.getByRole('row', { name: /builder.*approval.*a person, about deploy.*59 min/ }))
-      // Sessions that only wait for sessions have given their slots back.
-      await expectShown(page.getByText('1 of 5'))
+      // Sessions that only wait, for sessions or for a person, have given their slots back.
+      await expectShown(page.getByText('0 of 5'))
     }
     await served.close()
     await team.runner.stop()
