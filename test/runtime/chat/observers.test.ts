@@ -85,7 +85,12 @@ describe('an observer', () => {
 
   it('that fails changes nothing: others are called, each failure is an event, and the first is printed', async () => {
     const lines = printed()
-    const { session } = await working([{ toolCalls: [reading, reading] }, { toolCalls: [reading] }, 'Done.'])
+    const { session } = await working([
+      { toolCalls: [reading] },
+      { toolCalls: [reading] },
+      { toolCalls: [reading] },
+      'Done.',
+    ])
     const failed: RunnerEvent[] = []
     session.runner.on('observer-failed', (event) => void failed.push(event))
     const order: string[] = []
@@ -107,7 +112,7 @@ describe('an observer', () => {
   })
 
   it('is called until it is removed, also for the event during which that happens', async () => {
-    const { session } = await working([{ toolCalls: [reading, reading] }, 'Done.'])
+    const { session } = await working([{ toolCalls: [reading] }, { toolCalls: [reading] }, 'Done.'])
     const heard: string[] = []
     addObserver(session, () => removeOther())
     const removeOther = addObserver(session, ({ callNumber }) => heard.push(`other ${callNumber}`))
