@@ -11,7 +11,6 @@ import { Refusal } from '../../tools/files/refusal.ts'
 import type { ToolContext } from '../../tools/port.ts'
 import { FoundLines } from './found-lines.ts'
 import { NotStarted, runProcess } from './process-tree.ts'
-import { packagedRipgrep } from './ripgrep-program.ts'
 import type { ToolSettings } from './settings.ts'
 import type { WholeDisk } from './whole-disk.ts'
 
@@ -265,4 +264,12 @@ let program: string | undefined
 async function ripgrep(): Promise<string> {
   program ??= (await packagedRipgrep()) ?? 'rg'
   return program
+}
+
+/** The program of the package, absolute; `undefined`: it is not installed for this system. */
+async function packagedRipgrep(): Promise<string | undefined> {
+  return import('@vscode/ripgrep').then(
+    ({ rgPath }) => rgPath,
+    () => undefined,
+  )
 }
