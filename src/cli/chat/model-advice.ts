@@ -24,6 +24,7 @@ export function failureText(failure: Failure, model: string): string {
 /** Where a chat has other means than a single question. */
 const chatAdvice: Readonly<Partial<Record<Failure['kind'], string>>> = {
   'budget-spent': 'Raise the ceiling: ceilings in config.json, or /resume-after-cost-ceiling USD in a chat.',
+  watchdog: 'In a chat, /resume-after-watchdog lets it go on; say what to do differently.',
   'context-overflow': 'Make it shorter with /compact, or name a model with a larger window with --model.',
 }
 

@@ -1,8 +1,6 @@
 import { Policy, PolicyState, type Remembered } from '../../../components/agent/policy.ts'
-import { LastTurn, Turn } from '../../../components/agent/turn.ts'
 import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
-import type { SummaryResult, SummarySkipReason } from '../../protocol/context.ts'
-import { contextReport, statsReport } from '../../rules/context/context-report.ts'
+import { contextCommand } from '../../doors/context.ts'
 import { formatUsd } from '../../rules/money/usd.ts'
 import { approvalOf } from '../../protocol/policy.ts'
 import { rulesOf } from '../../rules/policy/remembered.ts'
@@ -28,21 +26,18 @@ export async function slashAction(name: SessionAction, rest: string, session: Ch
     case 'agents':
       return agentsText(session)
     case 'context':
-      return contextReport(session.stats().context, session.world.nowMs)
     case 'stats':
-      return statsText(session)
     case 'compact':
-      return summaryText('compacted', await session.compact(rest === '' ? undefined : rest))
     case 'done':
-      return summaryText('closed with a record', await session.done(rest === '' ? undefined : rest))
+    case 'resume-after-cost-ceiling':
+    case 'resume-after-watchdog':
+      return contextText(name, rest, session)
     case 'permissions':
       // Before, the chat session has neither its policy nor the tools of servers.
       await session.start()
       return rest === '' ? permissionsText(session) : changePermission(session, rest)
     case 'shells':
       return rest === '' ? shellsText(session) : stopShell(session, rest)
-    case 'resume-after-cost-ceiling':
-      return raiseCeiling(session, rest)
     case 'plan':
       await session.setPlanMode(!session.planMode)
       return session.planMode
@@ -60,9 +55,10 @@ export async function slashAction(name: SessionAction, rest: string, session: Ch
   }
 }
 
-function statsText(session: ChatSession): string {
-  const { world, agent } = session
-  return statsReport(session.stats().context, world.get(agent, Turn) ?? world.get(agent, LastTurn))
+async function contextText(name: SlashName, rest: string, session: ChatSession): Promise<string> {
+  await session.start()
+  const { text } = await contextCommand(session.runner, session.agent, `/${name} ${rest}`)
+  return text ?? `/${name} is switched off here: see context in the configuration.`
 }
 
 async function skillsText({ runner }: ChatSession): Promise<string> {
@@ -122,20 +118,6 @@ async function stopShell({ shells }: ChatSession, rest: string): Promise<string>
   return `There is no shell ${id}.${didYouMean(id, shells?.list().map((shell) => shell.id) ?? [])}`
 }
 
-function summaryText(done: string, { failure, skipped, ...result }: SummaryResult): string {
-  if (failure !== undefined) return `It failed: ${failure.kind}: ${failure.message}`
-  if (skipped) return `Nothing was ${done}: ${'reason' in result ? skipReasons[result.reason] : ''}.`
-  return `The conversation so far is ${done}.`
-}
-
-const skipReasons: Readonly<Record<SummarySkipReason, string>> = {
-  empty: 'there is nothing that was not summarized before',
-  'below-threshold': 'there is too little to summarize',
-  'unknown-window': 'the context window of the model is not known',
-  'unknown-usage': 'the model does not say how many tokens it used',
-  'no-own-call': 'the model has not answered yet',
-}
-
 const permissions = ['allow', 'ask', 'deny'] as const
 
 async function changePermission(session: ChatSession, rest: string): Promise<string> {
@@ -174,11 +156,4 @@ function permissionsText({ agent, world }: ChatSession): string {
 function ruleText({ tool, command, reach = ['project'] }: DeepReadonly<Remembered>): string {
   const what = command === undefined ? '' : ` ${JSON.stringify(command)} and operands behind it`
   return `${tool}: allow${what}${reach.length === 0 ? '' : `, in: ${reach.join(', ')}`}`
-}
-
-async function raiseCeiling(session: ChatSession, rest: string): Promise<string> {
-  const usd = rest === '' ? undefined : Number(rest.replace(/^\$/, ''))
-  if (usd !== undefined && !(usd > 0)) return 'Write /resume-after-cost-ceiling USD, such as 2.50.'
-  await session.resumeAfterCostCeiling(usd)
-  return usd === undefined ? 'The agent may go on.' : `The ceiling is ${usd} US$ higher. The agent may go on.`
 }

@@ -19,6 +19,10 @@ export const slashCommands = {
     usage: '/resume-after-cost-ceiling [usd]',
     help: 'go on after a cost ceiling',
   },
+  'resume-after-watchdog': {
+    usage: '/resume-after-watchdog',
+    help: 'go on after the watchdog has stopped the agent',
+  },
   shells: { usage: '/shells [stop ID]', help: 'show or stop what runs in the background' },
   plan: { usage: '/plan', help: 'switch plan mode on or off' },
   skills: { usage: '/skills', help: 'list the skills that the agent can read' },

@@ -1,4 +1,4 @@
-import type { BoundaryEntry, SummaryResult } from '../../protocol/context.ts'
+import type { BoundaryEntry, SummaryResult, SummarySkipReason } from '../../protocol/context.ts'
 import { Ceilings, CostCeiling } from '../../../components/money/ceilings.ts'
 import { LastTurn, Turn } from '../../../components/agent/turn.ts'
 import { WatchdogLatch } from '../../../components/agent/watchdog-state.ts'
@@ -99,14 +99,22 @@ export async function contextCommand(runner: Runner, agent: Entity, line: string
   return { handled: true, text: await command.run(runner, agent, argument) }
 }
 
+const skipReasons: Readonly<Record<SummarySkipReason, string>> = {
+  empty: 'there is nothing that was not summarized before',
+  'below-threshold': 'there is too little to summarize',
+  'unknown-window': 'the context window of the model is not known',
+  'unknown-usage': 'the model does not say how many tokens it used',
+  'no-own-call': 'the model has not answered yet',
+}
+
 function compactText(result: SummaryResult): string {
-  if (result.skipped) return 'There is nothing to compact yet.'
+  if (result.skipped) return `Nothing was compacted: ${skipReasons[result.reason]}.`
   if (result.failure !== undefined) return failed('Nothing was compacted', result.failure)
   return `Compacted: ${boundaryText('a summary', result.boundary)} stands for what was said before.`
 }
 
 function checkpointText(result: SummaryResult): string {
-  if (result.skipped) return 'There is nothing to write down yet.'
+  if (result.skipped) return `No record was written: ${skipReasons[result.reason]}.`
   if (result.failure !== undefined) return failed('No record was written', result.failure)
   return `Done: ${boundaryText('a record', result.boundary)} stands for the task.`
 }

@@ -73,7 +73,9 @@ describe('/compact', () => {
     )
     expect(textsOf(life.summaries[0]!).at(-1)).toMatch(/\nCompact focus: auth module\nand its tests$/)
     expect(life.world.read(life.agent, Boundary)).toMatchObject([{ kind: 'summary', by: 'manual' }])
-    expect(await typed(life, '/summarize')).toBe('There is nothing to compact yet.')
+    expect(await typed(life, '/summarize')).toBe(
+      'Nothing was compacted: there is nothing that was not summarized before.',
+    )
   })
 
   it('says what a summary lacks', async () => {
@@ -103,7 +105,9 @@ describe('/done', () => {
     const life = await living()
     expect(await typed(life, '/done shipped')).toMatch(/^Done: a record \(\d+ characters; .*\) stands for the task\.$/)
     expect(textsOf(life.summaries[0]!).at(-1)).toMatch(/\nCompletion note: shipped$/)
-    expect(await typed(life, '/checkpoint')).toBe('There is nothing to write down yet.')
+    expect(await typed(life, '/checkpoint')).toBe(
+      'No record was written: there is nothing that was not summarized before.',
+    )
   })
 })
 

@@ -28,6 +28,11 @@ describe('a failed turn of a chat', () => {
       'anthropic/large',
       'budget-spent: The ceiling is reached. Raise the ceiling: ceilings in config.json, or /resume-after-cost-ceiling USD in a chat.',
     ],
+    [
+      { kind: 'watchdog', message: 'bash was called 5 times with the same arguments.' },
+      'anthropic/large',
+      'watchdog: bash was called 5 times with the same arguments. In a chat, /resume-after-watchdog lets it go on; say what to do differently.',
+    ],
   ] as const)('is told in whole sentences, with what its user can do: %j', ([failure, model, text]) => {
     expect(failureText(failure, model)).toEqual(text)
   })

@@ -11,9 +11,10 @@ describe('a slash command in a chat in which nothing was said', () => {
     ['context', 'Context-management activity:'],
     ['stats', 'Session: 0 model calls'],
     ['compact', 'Nothing was compacted: there is nothing that was not summarized before.'],
-    ['done', 'Nothing was closed with a record'],
+    ['done', 'No record was written: there is nothing that was not summarized before.'],
     ['permissions', 'bash: ask\n'],
-    ['resume-after-cost-ceiling', 'The agent may go on.'],
+    ['resume-after-cost-ceiling', 'No cost ceiling was reached: there is nothing to reset.'],
+    ['resume-after-watchdog', 'The watchdog has stopped nothing: there is nothing to reset.'],
     ['shells', 'Nothing runs in the background.'],
     ['plan', 'Plan mode is on'],
     ['skills', 'The agent has no skills here.'],
@@ -22,6 +23,24 @@ describe('a slash command in a chat in which nothing was said', () => {
   ])('says what there is: /%s', async ([name, text]) => {
     const { session } = chatting([], { policy: { permissions: { bash: 'ask' } } })
     expect(await slashAction(name, '', session)).toContain(text)
+  })
+})
+
+describe('/resume-after-cost-ceiling', () => {
+  it.for<[argument: string, text: string]>([
+    ['2', 'The session has no ceiling that could be raised: leave the amount out.'],
+    ['much', 'The amount must be US dollars above 0, such as 5, got "much".'],
+    ['-1', 'The amount must be US dollars above 0, such as 5, got "-1".'],
+  ])('without a ceiling says why nothing was raised: %s', async ([argument, text]) => {
+    const { session } = chatting([])
+    expect(await slashAction('resume-after-cost-ceiling', argument, session)).toBe(text)
+  })
+
+  it('raises the ceiling, and says what may be spent', async () => {
+    const { session } = chatting([], { config: { ceilings: { maxSessionCostUsd: 1 } } })
+    expect(await slashAction('resume-after-cost-ceiling', '$2', session)).toBe(
+      'The session may spend $3.0000; $0.0000 of it is spent.',
+    )
   })
 })
 

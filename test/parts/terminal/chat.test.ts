@@ -118,8 +118,8 @@ describe('entia on a terminal', () => {
       ['/plan', 'Plan mode is on'],
       ['/plan', 'Plan mode is off.'],
       ['/model claude-haiku-4-5', /^anthropic\/claude-haiku-4-5$/m],
-      ['/resume-after-cost-ceiling much', 'Write /resume-after-cost-ceiling USD, such as 2.50.'],
-      ['/done', 'Nothing was closed with a record'],
+      ['/resume-after-cost-ceiling much', 'The amount must be US dollars above 0, such as 5, got "much".'],
+      ['/done', 'No record was written'],
     ] as const) {
       terminal.type(`${typed}\r`)
       await terminal.until(shown)
