@@ -1,10 +1,10 @@
 import { constants } from 'node:os'
 import { join, resolve } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { EntiaError } from '../../index.ts'
 import { Chat } from './chat.ts'
 import type { ChatArguments } from './chat-arguments.ts'
 import { isFromOutside } from '../interruption.ts'
-import { cookedKeys } from './cooked-keys.ts'
 import { LineHistory } from './line-history.ts'
 import { type Look, lookOf } from './look.ts'
 import { folders } from '../../runtime/config/folders.ts'
@@ -153,4 +153,26 @@ async function untilSignal(chat: Chat, { stdin, stdout }: ChatPlace, isCooked: b
   } finally {
     for (const name of names) process.off(name, leave)
   }
+}
+
+/**
+ * The keys of a terminal that sends whole lines, as one sends them that is read key by key: Enter, Ctrl-D for the end of the
+ * input, Ctrl-C for an interruption. Destroyed, it leaves the terminal alone.
+ */
+function cookedKeys(input: NodeJS.ReadableStream): PassThrough {
+  const keys = new PassThrough()
+  const typed = (text: string): void => void keys.write(text.replaceAll('\n', '\r'))
+  const ended = (): void => void keys.write('\u0004')
+  const interrupted = (): void => void keys.write('\u0003')
+  input.setEncoding('utf8')
+  input.on('data', typed)
+  input.on('end', ended)
+  process.on('SIGINT', interrupted)
+  keys.once('close', () => {
+    input.off('data', typed)
+    input.off('end', ended)
+    input.pause()
+    process.off('SIGINT', interrupted)
+  })
+  return keys
 }

@@ -1,4 +1,3 @@
-import { fstatSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { ChatSession } from '../../runtime/chat/chat-session.ts'
 import type { ToolCallEvent } from '../../runtime/chat/tool-call-event.ts'
@@ -7,12 +6,11 @@ import { reasonText } from '../../runtime/policy/reason-text.ts'
 import { cleanName } from '../../tools/files/clean-text.ts'
 import type { Answer } from '../../runtime/ask/answer.ts'
 import { type Interruption, isFromOutside } from '../interruption.ts'
-import { UsageError } from '../parsed-words.ts'
 import type { RunArguments } from './chat-arguments.ts'
 import { failureText } from './model-advice.ts'
 import { openChat } from './open-chat.ts'
-import { pipedText } from './piped-text.ts'
 import { userMessage } from './user-message.ts'
+import { wholePrompt } from './whole-prompt.ts'
 
 export interface RunPlace {
   readonly stdin: NodeJS.ReadStream
@@ -27,7 +25,7 @@ const exitCodes = { done: 0, failed: 1, stopped: 3, cancelled: 130 } as const
 /** `entia run` and `entia -p`: one turn, without questions. Returns the exit code. @throws UsageError, EntiaError */
 export async function runCommand(args: RunArguments, place: RunPlace): Promise<number> {
   const { environment, stderr } = place
-  const prompt = await wholePrompt(args, place)
+  const prompt = await wholePrompt(args.prompt, place)
   const { exitCode, signal } = place.interruption()
   const cwd = resolve(args.cwd ?? '.')
   const session = await openChat({
@@ -130,32 +128,5 @@ function ended({ failure, stop }: Answer, session: ChatSession, stderr: RunPlace
     default:
       stderr.write(`entia: stopped (${stop}). To go on: entia --resume ${session.key}\n`)
       return exitCodes.stopped
-  }
-}
-
-/** The prompt, with what is piped in behind an empty line. @throws UsageError */
-async function wholePrompt({ prompt }: RunArguments, place: RunPlace): Promise<string> {
-  const { stdin, stderr } = place
-  const isNeeded = prompt === '-' || prompt === undefined
-  const tell = (notice: string): void => void stderr.write(`entia: ${notice}\n`)
-  const piped = prompt === '-' || isPiped(stdin) ? await pipedText(stdin, { isNeeded, tell }) : ''
-  const asked = prompt === '-' ? undefined : prompt
-  const parts = [asked, piped.replace(/\s+$/, '')].filter((part) => part !== undefined && part.trim() !== '')
-  if (parts.length > 0) return parts.join('\n\n')
-  throw new UsageError(
-    prompt === undefined
-      ? 'entia run needs a prompt: entia run "What is this project?"'
-      : 'The prompt that is piped in is empty.',
-  )
-}
-
-/** Something is piped in: neither a terminal nor a device such as /dev/null. */
-function isPiped(stdin: NodeJS.ReadStream): boolean {
-  if (stdin.isTTY) return false
-  try {
-    const stats = fstatSync(0)
-    return stats.isFIFO() || stats.isFile() || stats.isSocket()
-  } catch {
-    return false
   }
 }

@@ -1,5 +1,39 @@
 import { once } from 'node:events'
+import { fstatSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
+import { UsageError } from '../parsed-words.ts'
+
+/**
+ * The prompt of `entia -p`, with what is piped in behind an empty line; `-`: what is piped in alone.
+ * @throws UsageError
+ */
+export async function wholePrompt(
+  prompt: string | undefined,
+  { stderr, stdin }: { readonly stdin: NodeJS.ReadStream; readonly stderr: NodeJS.WritableStream },
+): Promise<string> {
+  const isNeeded = prompt === '-' || prompt === undefined
+  const tell = (notice: string): void => void stderr.write(`entia: ${notice}\n`)
+  const piped = prompt === '-' || isPiped(stdin) ? await pipedText(stdin, { isNeeded, tell }) : ''
+  const asked = prompt === '-' ? undefined : prompt
+  const parts = [asked, piped.replace(/\s+$/, '')].filter((part) => part !== undefined && part.trim() !== '')
+  if (parts.length > 0) return parts.join('\n\n')
+  throw new UsageError(
+    prompt === undefined
+      ? 'entia run needs a prompt: entia run "What is this project?"'
+      : 'The prompt that is piped in is empty.',
+  )
+}
+
+/** Something is piped in: neither a terminal nor a device such as /dev/null. */
+function isPiped(stdin: NodeJS.ReadStream): boolean {
+  if (stdin.isTTY) return false
+  try {
+    const stats = fstatSync(0)
+    return stats.isFIFO() || stats.isFile() || stats.isSocket()
+  } catch {
+    return false
+  }
+}
 
 export interface PipedOptions {
   /** Without it there is no prompt: it is waited for, however long that takes. */
