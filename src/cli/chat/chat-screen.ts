@@ -27,7 +27,7 @@ export interface InputView {
 export interface LiveView {
   readonly above: readonly Line[]
   readonly input?: InputView | undefined
-  /** Rows below the line, each cut at the edge. They go first where the terminal is low. */
+  /** Rows below the line, each cut at the edge. Those for which there is no room are left out. */
   readonly below?: readonly string[] | undefined
 }
 
@@ -53,7 +53,7 @@ const nothing: Drawn = { rows: [], cursorRow: 0, cursorColumn: 0 }
 export class ChatScreen {
   readonly #out: ScreenOutput
   readonly #look: Look
-  readonly #view: (columns: number) => LiveView
+  readonly #view: (columns: number, rowsBelow: number) => LiveView
   #drawn: Drawn = nothing
   #printed = ''
   /** What stands at the end of a terminal that cannot move its cursor. */
@@ -64,7 +64,8 @@ export class ChatScreen {
   #isPaused = false
   readonly #resized = (): void => this.update()
 
-  constructor(out: ScreenOutput, look: Look, view: (columns: number) => LiveView) {
+  /** @param view what changes, for a width and the most rows that have room below the line */
+  constructor(out: ScreenOutput, look: Look, view: (columns: number, rowsBelow: number) => LiveView) {
     this.#out = out
     this.#look = look
     this.#view = view
@@ -80,11 +81,15 @@ export class ChatScreen {
     return Math.max(2, this.#out.rows || standardRows)
   }
 
+  get #rowsBelow(): number {
+    return Math.max(0, this.#rows - 1 - minRowsAbove)
+  }
+
   /** Writes lines above what changes. */
   print(lines: readonly Line[]): void {
     if (lines.length === 0) return
     if (this.#look.isDumb === true) {
-      this.#printed += lines.map(({ text }) => `${this.#shown(text)}\n`).join('')
+      this.#printed += lines.map(({ text }) => `${this.#inSigns(text)}\n`).join('')
       return this.update()
     }
     const { columns } = this
@@ -109,8 +114,8 @@ export class ChatScreen {
     this.#timer = undefined
     if (this.#isClosed || this.#isPaused) return
     this.#lastDrawMs = performance.now()
-    const view = this.#view(this.columns)
-    if (this.#look.isDumb === true) this.#putPlain(view.input && this.#shown(view.input.prompt))
+    const view = this.#view(this.columns, this.#rowsBelow)
+    if (this.#look.isDumb === true) this.#putPlain(view.input && this.#inSigns(view.input.prompt))
     else this.#put(this.#laidOut(view))
   }
 
@@ -180,7 +185,7 @@ export class ChatScreen {
   #laidOut({ above, below = [], input }: LiveView): Drawn {
     const { columns } = this
     const rowsBelow = below
-      .slice(0, Math.max(0, this.#rows - 1 - minRowsAbove))
+      .slice(0, this.#rowsBelow)
       .map((row) => cliTruncate(this.#shown(row), columns, { truncationCharacter: this.#shown('…') }))
     const most = this.#rows - 1 - rowsBelow.length
     const typed =
@@ -198,9 +203,32 @@ export class ChatScreen {
     return { rows: all, cursorRow: shown.length + typed.cursorRow, cursorColumn: typed.cursorColumn }
   }
 
-  #shown(row: string): string {
-    return this.#look.isAscii ? asciiText(row) : row
+  #shown(text: string): string {
+    return withoutTabs(this.#inSigns(text))
   }
+
+  /** In signs that the terminal has. */
+  #inSigns(text: string): string {
+    return this.#look.isAscii ? asciiText(text) : text
+  }
+}
+
+const tabStop = 8
+
+/** Blanks instead of tabs: a tab moves the cursor over what stood there, and leaves it. */
+function withoutTabs(text: string): string {
+  if (!text.includes('\t')) return text
+  return text.split('\n').map(lineWithoutTabs).join('\n')
+}
+
+function lineWithoutTabs(line: string): string {
+  const [first = '', ...more] = line.split('\t')
+  let width = stringWidth(first)
+  return more.reduce((shown, part) => {
+    const blanks = tabStop - (width % tabStop)
+    width += blanks + stringWidth(part)
+    return shown + ' '.repeat(blanks) + part
+  }, first)
 }
 
 function sameRows(one: readonly string[], other: readonly string[]): boolean {
@@ -250,7 +278,7 @@ function inputRows(
   return { rows: rows.slice(first, first + most), cursorRow: at.row - first, cursorColumn: at.column }
 }
 
-/** What a terminal acts on or does not show as a sign, so that none of it reaches the terminal. A tab is blanks. */
+/** What a terminal acts on or does not show as a sign, so that none of it reaches the terminal. A tab is a few blanks. */
 function visible(segment: string): string {
   const shown = segment.replaceAll('\t', tabBlanks).replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '·')
   return plainText(shown) === shown ? shown : '·'

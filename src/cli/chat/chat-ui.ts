@@ -76,16 +76,18 @@ export class ChatUi {
   readonly #menu: LineMenu
   /** The newest line, on a terminal that shows itself what is typed. */
   #typed: string | undefined
+  /** Ctrl-C has been pressed at an empty line, and nothing was typed since. */
   #isArmed = false
   #lastIsBlank = true
 
   constructor(options: ChatUiOptions) {
     this.#options = options
-    this.#screen = new ChatScreen(options.out, options.look, (columns) => this.#view(columns))
+    this.#screen = new ChatScreen(options.out, options.look, (...size) => this.#view(...size))
     const silent = { write: () => undefined }
     this.#editor = new LineEditor(options.input, options.look.isDumb === true ? silent : options.out, {
       history: options.history,
       onChange: (isTyped) => {
+        if (this.#editor.text !== '') this.#isArmed = false
         if (this.#question === undefined) this.#menu.changed(isTyped)
         this.#screen.update()
       },
@@ -267,7 +269,7 @@ export class ChatUi {
     this.#screen.print(lines)
   }
 
-  #view(columns: number): LiveView {
+  #view(columns: number, rowsBelow: number): LiveView {
     const reply = this.#reply
     if (reply !== undefined) this.#print(reply.settled(columns))
     const open = reply === undefined ? [] : reply.open(columns)
@@ -276,7 +278,11 @@ export class ChatUi {
     const line = { prompt: this.#prompt, text: this.#editor.text, cursor: this.#editor.cursor }
     const isOut = this.#options.look.isDumb === true && this.isWorking && this.#question === undefined
     const input = isOut ? undefined : line
-    return { above: [...apart, ...open, ...gap, ...this.#status(columns)], input, below: this.#below(columns) }
+    return {
+      above: [...apart, ...open, ...gap, ...this.#status(columns)],
+      input,
+      below: this.#below(columns, rowsBelow),
+    }
   }
 
   #status(columns: number): Line[] {
@@ -297,9 +303,9 @@ export class ChatUi {
   }
 
   /** The menu, or the status line. */
-  #below(columns: number): readonly string[] {
+  #below(columns: number, room: number): readonly string[] {
     const { look, status } = this.#options
-    const offered = this.#menu.rows(columns, look)
+    const offered = this.#menu.rows(columns, room, look)
     if (offered !== undefined) return offered
     const row = status === undefined ? '' : statusLine(status(), columns)
     return row === '' ? [] : [look.paint('dim', row)]

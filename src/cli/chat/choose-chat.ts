@@ -20,10 +20,10 @@ export async function chooseChat(
   const menu = new Menu()
   const items = sessions.map(itemOf)
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
-  const screen = new ChatScreen(out, look, (columns) => ({
+  const screen = new ChatScreen(out, look, (columns, rowsBelow) => ({
     above: [{ text: look.paint('bold', 'Which chat?') }, { text: look.paint('dim', hint) }],
     input: { prompt: look.paint(['bold', 'cyan'], '› '), text: editor.text, cursor: editor.cursor },
-    below: menu.isOpen ? menu.rows(columns, look) : [look.paint('dim', '  no chat has this in it')],
+    below: menu.isOpen ? menu.rows(columns, rowsBelow, look) : [look.paint('dim', '  no chat has this in it')],
   }))
   const key = (name: KeyName): boolean => {
     if (name === 'up' || name === 'down') menu.move(name === 'up' ? -1 : 1)

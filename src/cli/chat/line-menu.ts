@@ -72,8 +72,8 @@ export class LineMenu {
   }
 
   /** `undefined`: nothing is offered. */
-  rows(columns: number, look: Look): readonly string[] | undefined {
-    if (this.#menu.isOpen) return this.#menu.rows(columns, look)
+  rows(columns: number, room: number, look: Look): readonly string[] | undefined {
+    if (this.#menu.isOpen) return this.#menu.rows(columns, room, look)
     return this.#search && [look.paint('dim', '  nothing that was typed has this in it')]
   }
 
@@ -184,7 +184,13 @@ function completion(
     const items = [...slashItems, ...more].filter(({ value }) => value.startsWith(wanted))
     return { items, replaced: before }
   }
-  const [, mention] = /(?:^|\s)(@\S*)$/.exec(before) ?? []
+  const [, mention, quoted, plain = ''] = /(?:^|\s)(@(?:"([^"\n]*)|([^\s"]*)))$/.exec(before) ?? []
   if (mention === undefined) return { items: [], replaced: '' }
-  return { items: files(mention.slice(1)).map((path) => ({ value: `@${path}` })), replaced: mention }
+  return { items: files(quoted ?? plain).map((path) => ({ value: mentionOf(path) })), replaced: mention }
+}
+
+/** As it stands in a message; a folder goes on, in its quotes. */
+function mentionOf(path: string): string {
+  if (!/\s/.test(path)) return `@${path}`
+  return path.endsWith('/') ? `@"${path}` : `@"${path}"`
 }

@@ -59,9 +59,10 @@ export class Menu {
     if (length > 0) this.#at = (this.#at + by + length) % length
   }
 
-  rows(columns: number, { isAscii, paint }: Look): readonly string[] {
+  /** @param room the most rows; where there is one, it is the marked item */
+  rows(columns: number, room: number, { isAscii, paint }: Look): readonly string[] {
     const { length } = this.#items
-    const most = Math.min(maxRows, length)
+    const most = mostShown(length, room)
     this.#first = Math.min(Math.max(this.#first, this.#at - most + 1), this.#at, length - most)
     const shown = this.#items.slice(this.#first, this.#first + most)
     const labels = shown.map(({ label, value }) =>
@@ -77,6 +78,12 @@ export class Menu {
       return help === undefined ? name : name + gap + paint('dim', help)
     })
     const left = length - this.#first - most
-    return left > 0 ? [...rows, paint('dim', `  ${isAscii ? '...' : '…'} ${left} more`)] : rows
+    return left > 0 && most < room ? [...rows, paint('dim', `  ${isAscii ? '...' : '…'} ${left} more`)] : rows
   }
+}
+
+/** Items that are shown of so many; of those that are left a row says how many they are. */
+function mostShown(length: number, room: number): number {
+  const most = Math.min(maxRows, length, room)
+  return most < length && most === room ? Math.max(1, most - 1) : most
 }

@@ -9,7 +9,7 @@ type Block = UserMessage['content'][number]
 
 /** Longest run, in milliseconds of real time. */
 const timeoutMs = 600_000
-/** Lines of output that the screen shows; the model gets what the tool gives. */
+/** Most lines of output that the screen shows, half of them from its end; the model gets what the tool gives. */
 const maxLinesShown = 200
 
 /**
@@ -82,8 +82,12 @@ export class PersonCommands {
     this.#told.push({ type: 'text', text })
     const lines = output.replace(/\n$/, '').split('\n')
     const left = lines.length - maxLinesShown
-    this.#ui.say(lines.slice(0, maxLinesShown).join('\n'))
-    if (left > 0) this.#ui.say(`… ${left} more lines`, 'dim')
+    const half = left > 0 ? maxLinesShown / 2 : lines.length
+    this.#ui.say(lines.slice(0, half).join('\n'))
+    if (left > 0) {
+      this.#ui.say(`… ${left} lines are left out`, 'dim')
+      this.#ui.say(lines.slice(-half).join('\n'))
+    }
     this.#ui.say('(The agent reads this with your next message.)', 'dim')
   }
 }

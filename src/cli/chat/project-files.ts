@@ -5,8 +5,8 @@ import { FileTimes } from '../../runtime/tools/file-times.ts'
 import { WholeDisk } from '../../runtime/tools/whole-disk.ts'
 import { FolderWalk } from '../../tools/files/folder-walk.ts'
 
-/** Most files that are known of a project. */
-const maxFiles = 20_000
+/** Most files that are known of a project, those nearest to its folder. */
+const usualMaxFiles = 50_000
 /** The list is read again after this time. */
 const maxAgeMs = 5_000
 
@@ -14,14 +14,18 @@ const maxAgeMs = 5_000
 export class ProjectFiles {
   readonly #cwd: string
   readonly #onRead: () => void
+  readonly #maxFiles: number
   #paths: readonly string[] = []
+  /** It has more files. */
+  #isCut = false
   #readMs = -Infinity
   #reading: Promise<void> | undefined
 
   /** @param onRead called when more is known than before */
-  constructor(cwd: string, onRead: () => void) {
+  constructor(cwd: string, onRead: () => void, maxFiles = usualMaxFiles) {
     this.#cwd = cwd
     this.#onRead = onRead
+    this.#maxFiles = maxFiles
   }
 
   get isReading(): boolean {
@@ -40,6 +44,7 @@ export class ProjectFiles {
         ? []
         : [{ path, rank, depth: path.split('/').length }]
     })
+    if (ranked.length === 0 && this.#isCut) return namesIn(this.#cwd, typed).slice(0, most)
     ranked.sort((a, b) => a.rank - b.rank || a.depth - b.depth || (a.path < b.path ? -1 : 1))
     return ranked.slice(0, most).map(({ path }) => path)
   }
@@ -63,12 +68,19 @@ export class ProjectFiles {
     const paths: string[] = []
     // Paths count from the root of the repository, whose ignore files count too.
     const above = start.path === '' ? 0 : start.path.length + 1
-    for await (const { path } of new FolderWalk(reach, start, { recursive: true, hidden: false, signal })) {
-      if (!/\s/.test(path)) paths.push(path.slice(above))
-      if (paths.length === maxFiles) break
+    const walk = new FolderWalk(reach, start, { recursive: true, hidden: false, isNearestFirst: true, signal })
+    for await (const { path } of walk) {
+      if (canBeTyped(path)) paths.push(path.slice(above))
+      if (paths.length === this.#maxFiles) break
     }
+    this.#isCut = walk.isCut || paths.length === this.#maxFiles
     return paths
   }
+}
+
+/** A path with blanks is typed in quotes. */
+function canBeTyped(path: string): boolean {
+  return !/["\p{Cc}]/u.test(path)
 }
 
 /** Lower is better: the beginning of the path, that of the name, a part of the path. */
@@ -87,7 +99,7 @@ function namesIn(cwd: string, typed: string): string[] {
   try {
     return readdirSync(resolve(cwd, inHome(folder)), { withFileTypes: true })
       .filter(({ name }) => name.startsWith(begin) && (begin.startsWith('.') || !name.startsWith('.')))
-      .filter(({ name }) => !/\s/.test(name))
+      .filter(({ name }) => canBeTyped(name))
       .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`)
       .toSorted()
   } catch {

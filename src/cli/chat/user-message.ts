@@ -16,6 +16,9 @@ const maxFileBytes = 5_000_000
 
 type Block = UserMessage['content'][number]
 
+/** `@path`, or `@"path"` where it has blanks in it. */
+const mentions = /(?:^|\s)@(?:"([^"\n]+)"|(\S+))/g
+
 /**
  * A text with the files that it names by `@path`: text as text, pictures as pictures. `notes`: what was left out.
  *
@@ -28,7 +31,9 @@ export async function userMessage(
   typed: string = text,
   more: readonly Block[] = [],
 ): Promise<{ readonly message: UserMessage; readonly notes: readonly string[] }> {
-  const mentioned = new Set(Array.from(typed.matchAll(/(?:^|\s)@(\S+)/g), ([, path = '']) => path))
+  const mentioned = new Set(
+    Array.from(typed.matchAll(mentions), ([, quoted, plain = '']) => quoted ?? plain.replace(/[,;:!?)]+$/, '')),
+  )
   const found = await Promise.all(Array.from(mentioned, (path) => fileBlock(path, cwd)))
   const blocks = found.filter((block) => typeof block === 'object')
   const notes = found.filter((block) => typeof block === 'string')
@@ -43,7 +48,7 @@ export function saidText({ content }: UserMessage): string {
 
 /** A text: why the file is not added; `undefined`: there is no such file, and `@` was none's. */
 async function fileBlock(path: string, cwd: string): Promise<Block | string | undefined> {
-  const full = resolve(cwd, inHome(path.replace(/[,;:!?)]+$/, '')))
+  const full = resolve(cwd, inHome(path))
   const stats = await stat(full).catch(() => undefined)
   if (stats === undefined || stats.isDirectory()) return undefined
   if (!stats.isFile()) return `@${path} is no regular file, and is not added.`

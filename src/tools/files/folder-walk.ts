@@ -23,6 +23,8 @@ export interface WalkOptions {
   readonly closed?: ClosedPlaces | undefined
   /** Counts that. @default a new one */
   readonly leftOut?: LeftOut | undefined
+  /** Entries near the root before those far from it. @default false: what is in a folder follows it */
+  readonly isNearestFirst?: boolean
   readonly signal: AbortSignal
 }
 
@@ -53,16 +55,17 @@ export class FolderWalk implements AsyncIterable<FolderEntry> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<FolderEntry> {
     const waiting: Waiting[] = []
+    const { isNearestFirst = false } = this.#options
     const { root, path: start } = this.#start
     const enter = async (path: string, rulesAbove: IgnoreRules): Promise<void> => {
       const rules = await rulesAbove.enter(root, path)
       const entries = await this.#read(root, path, rules)
-      // Entries are popped from the end.
-      for (const entry of entries.toReversed()) waiting.push({ entry, rules })
+      for (const entry of isNearestFirst ? entries : entries.toReversed()) waiting.push({ entry, rules })
     }
-    await enter(start, await IgnoreRules.above(root, start))
+    const take = (): Waiting | undefined => (isNearestFirst ? waiting[count] : waiting.pop())
     let count = 0
-    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    await enter(start, await IgnoreRules.above(root, start))
+    for (let next = take(); next !== undefined; next = take()) {
       this.#options.signal.throwIfAborted()
       if (count++ === maxEntries) {
         this.isCut = true

@@ -166,6 +166,21 @@ describe('the menu below the line', () => {
     expect(chat.submitted).toEqual(['/plan', '/model '])
   })
 
+  it.for([6, 7, 8, 9, 20])('has the marked item on a terminal of %d rows', async (rows) => {
+    const chat = new TypedChat({ rows })
+    chat.type('/\u001b[A')
+    expect(await chat.screen.until(/^› \/\n(?: {2}\/.*\n)*› \/q {2}.*$/m)).toBe(true)
+  })
+
+  it('says how many are left where there is room for it', async () => {
+    const chat = new TypedChat({ rows: 9 })
+    chat.type('/')
+    await chat.screen.until(/^› \/\n› \/agents .*\n(?: {2}\/.*\n){2} {2}… \d+ more$/m)
+    const low = new TypedChat({ rows: 6 })
+    low.type('/')
+    expect(await low.screen.until(/^› \/\n› \/agents .*$/m)).toBe(true)
+  })
+
   it('is closed by Escape, which does nothing else, until something else is typed', async () => {
     const chat = new TypedChat()
     chat.type('/st')
@@ -210,6 +225,28 @@ describe('the menu below the line', () => {
     chat.type('\t\r')
     await vi.waitUntil(() => chat.submitted.length > 0)
     expect(chat.submitted).toEqual(['Read @deep/outline.md and @src/chat/line.ts '])
+  })
+
+  it('offers a path with blanks in quotes, folder by folder too', async () => {
+    const root = await tempFolder({ 'my notes/last week.md': '', 'my notes/now.md': '' })
+    const chat = new TypedChat({ cwd: root })
+    chat.type('Read @last')
+    await chat.screen.until(/› @"my notes\/last week\.md"$/)
+    chat.type('\t')
+    await chat.screen.until(/^› Read @"my notes\/last week\.md"$/)
+    chat.type('and @my\t')
+    await chat.screen.until(/and @"my notes\/\n› @"my notes\/last week\.md"\n {2}@"my notes\/now\.md"$/)
+    chat.type('no')
+    await chat.screen.until(/\/no\n› @"my notes\/now\.md"$/)
+    chat.type('\r')
+    await chat.screen.until(/and @"my notes\/now\.md"$/)
+    chat.type('\r')
+    await vi.waitUntil(() => chat.submitted.length > 0)
+    expect(chat.submitted).toEqual(['Read @"my notes/last week.md" and @"my notes/now.md" '])
+  })
+
+  it('offers files of a folder within a repository', async () => {
+    const root = await tempFolder({ 'src/chat/line.ts': '', '.git/HEAD': 'ref: refs/heads/main\n' })
     const below = new TypedChat({ cwd: join(root, 'src') })
     below.type('@')
     expect(await below.screen.until(/› @\n› @chat\/$/)).toBe(true)
@@ -272,6 +309,17 @@ describe('Ctrl-C', () => {
     chat.type('\u0003')
     await chat.screen.until(/^›$/m)
     expect(chat.keys).toEqual(['interrupt'])
+  })
+
+  it('leaves at no press before which something was typed', async () => {
+    const chat = new TypedChat()
+    chat.type('\u0003')
+    await chat.screen.until('Press Ctrl-C again to leave.')
+    chat.type('\u001b[200~some\ntext\u001b[201~')
+    await chat.screen.until('› some\n  text')
+    chat.type('\u0003\u0003')
+    await chat.screen.until(/again to leave\.\nPress Ctrl-C again to leave\./)
+    expect(chat.keys).toEqual([])
   })
 
   it('interrupts at once while the agent works', () => {

@@ -24,4 +24,14 @@ describe('a file that a message names', () => {
       '<file path="linked/id_rsa">\nkey\n</file>',
     ])
   })
+
+  it('is named in quotes where its path has blanks, and by what stands before a comma', async () => {
+    const cwd = await tempFolder({ 'my notes/last week.md': 'Rain.', 'a.md': 'Sun.', '漢字.md': 'Wind.' })
+    const { message } = await userMessage('See @"my notes/last week.md", @a.md, @漢字.md and @"none here"', cwd)
+    expect(message.content.slice(1).map((block) => 'text' in block && block.text)).toEqual([
+      '<file path="my notes/last week.md">\nRain.\n</file>',
+      '<file path="a.md">\nSun.\n</file>',
+      '<file path="漢字.md">\nWind.\n</file>',
+    ])
+  })
 })
