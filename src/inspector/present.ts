@@ -1,7 +1,7 @@
 import { proposedChange } from '../runtime/tools/proposed-change.ts'
-import { askedAt } from './asked-at.ts'
+import type { StoredWorld } from '../stores/port.ts'
 import { Newest } from './newest.ts'
-import type { AskedAt } from './reading/asked-in.ts'
+import { type AskedAt, askedIn } from './reading/asked-in.ts'
 import { type AskedCall, questionsOf } from './reading/questions.ts'
 import { unfinished } from './reading/unfinished.ts'
 import { type SessionName, type WorldWaits, waitsOf } from './reading/waits.ts'
@@ -15,6 +15,8 @@ import { Spans } from './spans-of.ts'
 const maxRead = 2_000
 /** Longer arguments, in characters of JSON, are read when they are opened. */
 const maxListedChars = 20_000
+/** How many snapshots back the tick is searched for that asked for an approval. */
+const maxSnapshots = 40
 /** How long a reply may be made before other work has its turn. */
 const sliceMs = 8
 
@@ -138,6 +140,20 @@ export class Present {
       queues: [...queues].map(named),
     }
   }
+}
+
+/** Finds the tick that asked for an approval; `undefined`: it is older than what is kept. */
+async function askedAt(source: Source, world: string, approval: string): Promise<AskedAt | undefined> {
+  let from: number | undefined
+  for (let looked = 0; looked < maxSnapshots; looked++) {
+    const stored: StoredWorld | undefined = await source.read(world, from === undefined ? {} : { from, to: from + 1 })
+    if (stored === undefined) return undefined
+    const { lines, tick } = stored.snapshot
+    if (!lines.some((line) => line.includes(approval))) return askedIn(stored, approval)
+    if (tick === 0) return undefined
+    from = tick - 1
+  }
+  return undefined
 }
 
 /** A session's id in a pool has its tree before it. */

@@ -1,6 +1,9 @@
 import type { Clock } from '../engine/loop/clock.ts'
 import type { VirtualClock } from '../engine/loop/virtual-clock.ts'
 
+/** How long a process that can write nothing more goes on. */
+export const maxDyingMs = 60_000
+
 /** The simulation's clock for one process: after its death its timers do not fire, and its work is not awaited. */
 export class ProcessClock implements Clock {
   readonly #shared: VirtualClock

@@ -1,11 +1,9 @@
 import { Host } from '../engine/effects/host.ts'
-import type { HostOptions } from '../engine/effects/host-options.ts'
 import type { DrivenWorld, HostSeams } from '../engine/effects/host-seams.ts'
 import type { RunnerEvent } from '../engine/loop/events.ts'
 import { Runner } from '../engine/loop/runner.ts'
 import type { StandardInput } from '../protocol/input.ts'
 import type { Tool } from '../tools/port.ts'
-import type { ModelProvider } from '../models/port.ts'
 import type { Store } from '../stores/port.ts'
 import type { Component } from '../world/component.ts'
 import type { World } from '../world/world.ts'
@@ -13,11 +11,10 @@ import type { Fault } from './fault.ts'
 import { FaultyStore } from './faulty-store.ts'
 import type { PoolEvent } from './law.ts'
 import { type CheckedOptions, checkMade } from './options.ts'
-import { ProcessClock, type ProcessState } from './process-clock.ts'
+import { maxDyingMs, ProcessClock, type ProcessState } from './process-clock.ts'
 import type { ReplayedRun } from './recording/replayed-run.ts'
 import type { RunRecorder } from './run-recorder.ts'
-import { simulatedModel } from './simulated-model.ts'
-import { simulatedTool } from './simulated-tool.ts'
+import { deliver, simulatedHost } from './simulated-host.ts'
 import { SimulatedWork, type WorkOwner } from './simulated-work.ts'
 import type { VirtualClock } from '../engine/loop/virtual-clock.ts'
 import { SessionPool } from '../engine/children/pool.ts'
@@ -149,32 +146,16 @@ export class SimulatedProcess {
   #host(): Host {
     const { options, tools, recorder, replayed } = this.#parts
     const work = new SimulatedWork({ ...this.#parts, isDead: () => this.#state === 'dead' })
-    const { models, latencyMs, users, skills, effects, prices, maxInFlight, maxInFlightPerProvider, sessionPool } =
-      options
-    const providers = Object.entries(models).map(([name, provider]): [string, ModelProvider] => [
-      name,
-      simulatedModel(name, provider, work, latencyMs.model),
-    ])
-    const simulated = (tool: Tool): Tool => simulatedTool(tool, work, latencyMs.tool)
-    const hostOptions: HostOptions = {
-      clock: this.#clock,
-      models: Object.fromEntries(providers),
-      tools: tools.map(simulated),
-      skills: skills.map((skill) => ({ ...skill, ...(skill.tools && { tools: skill.tools.map(simulated) }) })),
-      effects,
-      prices,
-      maxInFlight,
-      ...(maxInFlightPerProvider !== undefined && { maxInFlightPerProvider }),
-      sessionPool: new PoolWatch(checkMade('sessionPool', sessionPool(), ['enter', 'leave']), (event) => {
-        if (this.#state !== 'dead') recorder.ask('pool', event)
-      }),
-      ...(Object.keys(users).length > 0 && { approve: 'by-input' }),
-    }
+    const sessionPool = new PoolWatch(checkMade('sessionPool', options.sessionPool(), ['enter', 'leave']), (event) => {
+      if (this.#state !== 'dead') recorder.ask('pool', event)
+    })
+    const hostOptions = simulatedHost({ options, clock: this.#clock, tools, work, sessionPool })
     return replayed?.host(hostOptions, this.#seams(), work) ?? new Host(hostOptions, this.#seams())
   }
 
   #seams(): Required<Omit<HostSeams, 'committing' | 'fleet'>> {
-    const { seams } = this.#parts
+    const { plan, recorder, seams } = this.#parts
+    const later = (delayMs: number, enter: () => void): void => this.#later(delayMs, enter)
     return {
       newRun: seams.newRun,
       began: (driven) => {
@@ -196,24 +177,15 @@ export class SimulatedProcess {
         if (this.#dyingOf?.what === 'crash.afterCommit') this.#die(this.#dyingOf)
       },
       deliver: (driven: DrivenWorld, input: StandardInput, enter: () => void) => {
-        if (this.#state !== 'dead') this.#deliver(driven, input, enter)
+        if (this.#state !== 'dead') deliver({ plan, recorder, later }, driven, input, enter)
       },
     }
   }
 
-  #deliver({ world }: DrivenWorld, input: StandardInput, enter: () => void): void {
-    const { plan, recorder } = this.#parts
-    if (input.kind !== 'outcome' || !plan.has('delivery')) return enter()
-    const fault = plan.strike('delivery', plan.next(recorder.labels.named(world.name), 'outcome'))
-    if (fault === undefined) return enter()
-    recorder.struck(fault)
-    if (fault.what === 'delivery.duplicated') {
-      enter()
-      return enter()
-    }
+  /** Whatever arrives meanwhile overtakes it. */
+  #later(delayMs: number, enter: () => void): void {
     this.#coming++
-    // Whatever arrives meanwhile overtakes it.
-    this.#clock.at(this.#clock.now() + (fault.ms ?? 0), () => {
+    this.#clock.at(this.#clock.now() + delayMs, () => {
       this.#coming--
       for (const arrived of this.#expecting.splice(0)) arrived()
       enter()
@@ -243,9 +215,6 @@ export class SimulatedProcess {
     this.#dead.resolve(fault)
   }
 }
-
-/** How long a process that can write nothing more goes on. */
-const maxDyingMs = 60_000
 
 /** A session pool that reports sessions entering, getting a slot and leaving. */
 class PoolWatch extends SessionPool {

@@ -83,7 +83,7 @@ function waitsOfAgent(world: RawView, agent: Entity): readonly Wait[] {
   return [...waits, ...sessionsAwaited(world, agent, owned), ...people(world, agent)]
 }
 
-/** Of one effect. What sessions answer is told of elsewhere. */
+/** Of one effect. `sessionsAwaited` has what sessions answer. */
 function waitOf(world: RawView, agent: Entity, entity: Entity): Wait | undefined {
   const own = { world: world.name, agent, entity }
   const effect = read(world, entity, 'Effect')
@@ -98,7 +98,7 @@ function waitOf(world: RawView, agent: Entity, entity: Entity): Wait | undefined
       return { ...own, state: 'approval', what: read(world, entity, 'Approval')?.tool ?? 'a call', ...times }
     case 'instant':
       if (kind !== 'timer') return { ...own, state: 'retry', what: `try ${attempt} of its ${kind} call`, ...times }
-      // That of a wait for sessions is told of there.
+      // The deadline of a wait for sessions is part of that wait.
       return world.value(entity, 'WaitDeadline') === undefined
         ? { ...own, state: 'busy', what: 'a time', ...times }
         : undefined

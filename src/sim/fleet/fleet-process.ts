@@ -5,17 +5,15 @@ import { Worker } from '../../engine/fleet/worker.ts'
 import type { Board } from '../../engine/fleet/board.ts'
 import type { Runner } from '../../engine/loop/runner.ts'
 import type { VirtualClock } from '../../engine/loop/virtual-clock.ts'
-import type { StandardInput } from '../../protocol/input.ts'
 import type { Tool } from '../../tools/port.ts'
 import type { Component } from '../../world/component.ts'
 import type { EntiaErrorCode } from '../../world/entia-error.ts'
 import type { World } from '../../world/world.ts'
 import type { Fault } from '../fault.ts'
 import type { CheckedOptions } from '../options.ts'
-import type { ProcessState } from '../process-clock.ts'
+import { maxDyingMs, type ProcessState } from '../process-clock.ts'
 import type { BegunCall, RunRecorder } from '../run-recorder.ts'
-import { simulatedModel } from '../simulated-model.ts'
-import { simulatedTool } from '../simulated-tool.ts'
+import { deliver, simulatedHost } from '../simulated-host.ts'
 import { SimulatedWork, type WorkOwner } from '../simulated-work.ts'
 import { FleetClock, type Skew } from './fleet-clock.ts'
 import type { BoardCall } from './board-reach.ts'
@@ -52,8 +50,6 @@ export interface FleetProcessParts extends Omit<WorkOwner, 'isDead' | 'recorder'
 
 /** How often it says that it lives. */
 const beatEachMs = 2_000
-/** How long a process that can write nothing more goes on. */
-const maxDyingMs = 60_000
 /** After its end the operating system takes so long to close its connections. */
 const lockFreeMs = 80
 const idleCodes: ReadonlySet<EntiaErrorCode | undefined> = new Set(['store-failed', 'world-locked', 'world-fenced'])
@@ -212,31 +208,13 @@ export class FleetProcess {
         break: (...broken) => recorder.break(...broken),
       },
     })
-    const { effects, latencyMs, maxInFlight, maxInFlightPerProvider, maxSessions, models, prices, skills, users } =
-      options
-    const simulated = (tool: Tool): Tool => simulatedTool(tool, work, latencyMs.tool)
-    const providers = Object.entries(models).map(
-      ([name, provider]) => [name, simulatedModel(name, provider, work, latencyMs.model)] as const,
-    )
-    return new Host(
-      {
-        clock: this.#clock,
-        models: Object.fromEntries(providers),
-        tools: tools.map(simulated),
-        skills: skills.map((skill) => ({ ...skill, ...(skill.tools && { tools: skill.tools.map(simulated) }) })),
-        effects,
-        prices,
-        maxInFlight,
-        ...(maxInFlightPerProvider !== undefined && { maxInFlightPerProvider }),
-        sessionPool: new SessionPool({ cap: maxSessions }),
-        ...(Object.keys(users).length > 0 && { approve: 'by-input' }),
-      },
-      this.#seams(),
-    )
+    const sessionPool = new SessionPool({ cap: options.maxSessions })
+    return new Host(simulatedHost({ options, clock: this.#clock, tools, work, sessionPool }), this.#seams())
   }
 
   #seams(): HostSeams {
-    const { newRun, recorder, state } = this.#parts
+    const { newRun, plan, recorder, state } = this.#parts
+    const later = (delayMs: number, enter: () => void): unknown => this.#clock.at(this.#clock.now() + delayMs, enter)
     return {
       fleet: this.#board,
       newRun,
@@ -254,7 +232,7 @@ export class FleetProcess {
         if (this.#state !== 'dead') recorder.ask('removed', holder)
       },
       deliver: (driven, input, enter) => {
-        if (this.#state !== 'dead') this.#deliver(driven, input, enter)
+        if (this.#state !== 'dead') deliver({ plan, recorder, later }, driven, input, enter)
       },
     }
   }
@@ -298,19 +276,6 @@ export class FleetProcess {
     const { committedTick } = known
     const late = this.isLost(name) ? { process: this.name, world: known.driven.world, committedTick } : undefined
     recorder.called(call, { process: this.name, late })
-  }
-
-  #deliver({ world }: DrivenWorld, input: StandardInput, enter: () => void): void {
-    const { plan, recorder } = this.#parts
-    if (input.kind !== 'outcome' || !plan.has('delivery')) return enter()
-    const fault = plan.strike('delivery', plan.next(recorder.labels.named(world.name), 'outcome'))
-    if (fault === undefined) return enter()
-    recorder.struck(fault)
-    if (fault.what === 'delivery.duplicated') {
-      enter()
-      return enter()
-    }
-    this.#clock.at(this.#clock.now() + (fault.ms ?? 0), enter)
   }
 
   /** A look at what has not changed since the last one meets no fault, and costs nothing. */

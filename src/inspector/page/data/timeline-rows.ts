@@ -56,7 +56,7 @@ const maxLanes = { foreground: 8, background: 3 }
 /** Turns world times of one world into those of the root. */
 export type Clock = (ms: number) => number
 
-/** World time stands still while nobody drives a world, so that Unix time is what two worlds have in common. */
+/** World time stands still while no one drives a world, so that Unix time is what two worlds have in common. */
 export function clockOf({ clock }: Pick<KnownSpans, 'clock'>, root: Pick<KnownSpans, 'clock'> | undefined): Clock {
   if (root === undefined || root.clock === clock || clock.length === 0) return (ms) => ms
   return (ms) => {

@@ -65,7 +65,7 @@ function Waits() {
       <div class="tools">
         <h1>Waits</h1>
         <span class="muted">
-          {rows.length === 0 ? 'nobody waits' : rows.length === 1 ? 'one waits' : `${numberText(rows.length)} wait`}
+          {rows.length === 0 ? 'no one waits' : rows.length === 1 ? 'one waits' : `${numberText(rows.length)} wait`}
           {isPast && `, of this world at tick ${numberText(shown.tick)}`}
         </span>
       </div>
@@ -170,8 +170,8 @@ function Circle({ circle, names }: Pick<WaitsReply, 'circle' | 'names'>) {
 
 /** Slots of sessions, and the queues of providers. */
 function Room({ pool, queues }: { readonly pool: PoolNow | undefined; readonly queues: readonly QueueNow[] }) {
-  const told = queues.filter(({ heldMs, max, waiting }) => heldMs !== undefined || max !== undefined || waiting > 0)
-  if (pool === undefined && told.length === 0) return null
+  const shown = queues.filter(({ heldMs, max, waiting }) => heldMs !== undefined || max !== undefined || waiting > 0)
+  if (pool === undefined && shown.length === 0) return null
   return (
     <ul class="room" aria-label="Slots and queues">
       {pool !== undefined && (
@@ -182,11 +182,11 @@ function Room({ pool, queues }: { readonly pool: PoolNow | undefined; readonly q
             {pool.running} of {pool.cap}
           </b>
           <span class="muted">
-            {pool.line.length === 0 ? 'nobody in line' : `${numberText(pool.line.length)} in line`}
+            {pool.line.length === 0 ? 'no one in line' : `${numberText(pool.line.length)} in line`}
           </span>
         </li>
       )}
-      {told.map(({ heldMs, max, name, running, waiting }) => (
+      {shown.map(({ heldMs, max, name, running, waiting }) => (
         <li key={name} data-state={heldMs === undefined ? undefined : 'retry'}>
           <span>{name}</span>
           {max !== undefined && <Meter label={`Calls of ${name}`} value={running} max={max} />}

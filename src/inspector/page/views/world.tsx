@@ -184,7 +184,7 @@ function changeText(change: string, writers: Readonly<Record<string, string>> | 
   return `${change} in this tick, ${by}`
 }
 
-/** What a tick took, did and told. */
+/** What a tick took, did and emitted. */
 function Tick({ changes, shown }: { readonly shown: Moment; readonly changes: TickChanges | undefined }) {
   const step = shown.past.step(shown.tick)
   if (step === undefined || changes === undefined) {
