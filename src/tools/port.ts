@@ -21,7 +21,7 @@ export interface ToolContext {
   readonly world: string
   /** Reports progress to listeners; shown, never stored. */
   readonly progress: (message: string, fraction?: number) => void
-  /** Sleeps on the Runner's clock; rejects when the signal aborts. */
+  /** Sleeps on the Runner's clock; rejects when the signal aborts. What still sleeps when the call ends is not woken any more. */
   readonly sleep: (durationMs: number) => Promise<void>
   /**
    * Posts an input to the world of the call. Resolves once that is committed. Its id is `<key>/<n>`, where n counts the posts of

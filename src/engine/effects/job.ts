@@ -77,6 +77,9 @@ export class Job implements Sleeper {
     if (this.isOver) return
     this.isOver = true
     this.timer?.()
+    // What it leaves asleep has no more to do: a timer would hold up the process.
+    this.#sleep?.cancel?.()
+    for (const wait of this.#otherSleeps ?? []) wait.cancel?.()
     if (this.#waits === 0) this.#clock.end?.()
   }
 

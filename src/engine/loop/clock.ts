@@ -36,16 +36,19 @@ export const realClock: Clock = {
 
 /** Work that may sleep in several places at once. */
 export interface Sleeper {
+  /** It has ended: what sleeps is not woken any more. */
+  readonly isOver: boolean
   readonly abortReason: DOMException | undefined
   /** Begins a sleep, which ends if the work is called off. */
   asleep(sleep: Sleep): void
   awake(sleep: Sleep): void
 }
 
-/** Sleeps on a clock. Rejects with the reason if the work is called off. */
+/** Sleeps on a clock. Rejects with the reason if the work is called off; never settles if the work ends before. */
 export function sleep(clock: Clock, durationMs: number, sleeper: Sleeper): Promise<void> {
   return new Promise((resolve, reject) => {
     if (sleeper.abortReason !== undefined) return reject(sleeper.abortReason)
+    if (sleeper.isOver) return
     const wait = new Sleep(sleeper, resolve, reject)
     wait.cancel = clock.at(clock.now() + durationMs, () => wait.end())
   })

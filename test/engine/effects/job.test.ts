@@ -54,13 +54,18 @@ describe('a job', () => {
     expect(clock.working).toBe(0)
   })
 
-  it('that is over is not waited for again, whatever of it wakes up', async () => {
+  it('that is over wakes nothing that it has left asleep or that falls asleep later, and leaves no timer behind', async () => {
     const { clock, job } = begun()
-    const left = sleep(clock, 10, job)
+    let woken = 0
+    const fallAsleep = (): void => void sleep(clock, 10, job).then(() => woken++)
+    fallAsleep()
+    fallAsleep()
     job.finish()
+    fallAsleep()
+    expect(clock.nextMs).toBeUndefined()
     clock.advance(10)
-    await left
-    expect(clock.working).toBe(0)
+    await Promise.resolve()
+    expect([clock.working, woken]).toEqual([0, 0])
   })
 
   it('that is called off is not waited for; its sleep ends, and so does whoever waits for it', async () => {

@@ -41,6 +41,24 @@ async function started(runner: Runner): Promise<void> {
 }
 
 describe('a Runner on real time', () => {
+  it('has no timer of a tool that has ended before what it raced', async () => {
+    const hasty = tool('hasty', ({ sleep }) => {
+      // One sleep is raced, another is forgotten.
+      void sleep(1e9)
+      setImmediate(() => void sleep(1e9))
+      return Promise.race([Promise.resolve('Quick.'), sleep(1e9)])
+    })
+    const { world, agent } = worldWith({ tools: [hasty] })
+    const { models } = behaving(calling({ name: 'hasty' }))
+    const clock = watchedClock()
+    const runner = new Runner(world, { models, tools: [hasty], store: memoryStore(), clock })
+    await started(runner)
+    await runner.message(agent, 'Go')
+    await runner.idle()
+    await turns()
+    expect(clock.timers).toBe(0)
+  })
+
   it('with nothing to do has no timer and no immediate, and wakes for what comes in', async () => {
     const { world, agent } = worldWith()
     const clock = watchedClock()
