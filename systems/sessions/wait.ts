@@ -13,7 +13,7 @@ import {
 } from '../../components/sessions/subagent-wait.ts'
 import { subagentDefaults, SubagentRegistry } from '../../components/sessions/subagent-registry.ts'
 import { ActiveFor, SubagentSession } from '../../components/sessions/subagent-session.ts'
-import { ToolRegistry } from '../../components/agent/tool-registry.ts'
+import { isPermittedTo, permittedTools } from '../../src/rules/delegation/permissions.ts'
 import {
   endedLine,
   type ResultTool,
@@ -90,9 +90,14 @@ function newsLines(world: World, agent: Entity): readonly string[] {
 
 /** A registry's tools are declared before the next model call. */
 function resultToolOf(world: World, agent: Entity): ResultTool | undefined {
-  const names = new Set(world.get(agent, ToolRegistry)?.tools.map(({ name }) => name))
-  if (world.has(agent, SubagentRegistry) || names.has('subagent_result')) return 'subagent_result'
-  return names.has('collect_subagent') ? 'collect_subagent' : undefined
+  const isShown = world.has(agent, SubagentRegistry) && isPermittedTo(world, agent, 'subagent_result')
+  if (isShown) return { name: 'subagent_result' }
+  const tools = permittedTools(world, agent)
+  for (const name of ['subagent_result', 'collect_subagent'] as const) {
+    const tool = tools.find((each) => each.name === name)
+    if (tool !== undefined) return { name, deferred: tool.deferred }
+  }
+  return undefined
 }
 
 function say(world: World, agent: Entity, text: string): void {

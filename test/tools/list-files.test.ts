@@ -42,7 +42,7 @@ describe('list_files', () => {
   })
 
   it('refuses files', async () => {
-    expect(await list(['a.txt'], { path: 'a.txt' })).toEqual(['Error: a.txt is a file; read_file shows it.'])
+    expect(await list(['a.txt'], { path: 'a.txt' })).toEqual(['Error: a.txt is a file, not a folder.'])
   })
 
   it('gives as many as the limit says, and how many there are', async () => {

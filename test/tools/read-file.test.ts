@@ -77,7 +77,7 @@ describe('read_file', () => {
     })
     await addSocket(join(folder, 'socket'))
     const { readFile } = fileTools({ folder })
-    expect(await callText(readFile, { path: 'sub' })).toBe('Error: sub is a folder; list_files shows what is in it.')
+    expect(await callText(readFile, { path: 'sub' })).toBe('Error: sub is a folder, not a file.')
     expect(await callText(readFile, { path: 'a.bin' })).toBe('Error: a.bin is a binary file.')
     expect(await callText(readFile, { path: 'socket' })).toBe('Error: socket is no regular file.')
     expect(await callText(readFile, { path: 'late.txt' })).toMatch(/ \[7002 characters left out\]$/)

@@ -1,4 +1,5 @@
 import type { SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
+import { callText } from '../projection/deferred-tools.ts'
 import { oneLine } from '../text/frames.ts'
 import { cutText } from '../text/cut-text.ts'
 
@@ -12,23 +13,29 @@ export function updatesText(lines: readonly string[]): string {
 }
 
 /** A tool that reads the result of a session. */
-export type ResultTool = 'subagent_result' | 'collect_subagent'
+export interface ResultTool {
+  readonly name: 'subagent_result' | 'collect_subagent'
+  /** The agent's model is not shown it. */
+  readonly deferred?: true | undefined
+}
 
 /** What an agent reads of an ended session. @param tool the one that it can read the result with; absent: it has none */
 export function endedLine({ sessionId, status, error, summary }: Session, tool: ResultTool | undefined): string {
-  const call = tool === 'subagent_result' ? `${tool}(session_id="${sessionId}")` : `${tool}(id="${sessionId}")`
+  const named = tool?.name === 'subagent_result' ? { session_id: sessionId } : { id: sessionId }
   switch (status) {
     case 'cancelled':
       return `- ${sessionId} cancelled.`
     case 'succeeded': {
       if (tool === undefined) return `- ${sessionId} succeeded.`
-      const hasSummary = tool === 'subagent_result' && summary !== undefined
-      const short = ` or ${tool}(session_id="${sessionId}", read_method="summary") for the cached summary`
-      return `- ${sessionId} succeeded. Call ${call} for the full result${hasSummary ? short : ''}.`
+      const hasSummary = tool.name === 'subagent_result' && summary !== undefined
+      const short = hasSummary
+        ? ` or ${callText(tool, { ...named, read_method: 'summary' })} for the cached summary`
+        : ''
+      return `- ${sessionId} succeeded. Call ${callText(tool, named)} for the full result${short}.`
     }
     default: {
       const failed = `- ${sessionId} failed: ${errorText(error)}.`
-      return tool === undefined ? failed : `${failed} Call ${call} for details.`
+      return tool === undefined ? failed : `${failed} Call ${callText(tool, named)} for details.`
     }
   }
 }

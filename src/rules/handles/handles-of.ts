@@ -7,11 +7,9 @@ import {
   type SharedHandles,
   Workspace,
 } from '../../../components/agent/handle.ts'
-import { Permissions, ToolRegistry } from '../../../components/agent/tool-registry.ts'
-import { ToolCeiling } from '../../../components/sessions/ancestry.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
-import { isPermitted } from '../delegation/permissions.ts'
+import { permittedTools } from '../delegation/permissions.ts'
 
 /** An agent's handles, in the order of their numbers. */
 export function handlesOf(world: World, agent: Entity): readonly HandleData[] {
@@ -22,9 +20,7 @@ export function handlesOf(world: World, agent: Entity): readonly HandleData[] {
 export const readHandleName = 'read_handle'
 
 export function mayReadHandles(world: World, agent: Entity): boolean {
-  const tools = world.get(agent, ToolRegistry)?.tools ?? []
-  if (!tools.some(({ name }) => name === readHandleName)) return false
-  return isPermitted(readHandleName, world.get(agent, Permissions), world.get(agent, ToolCeiling)?.allowed)
+  return permittedTools(world, agent).some(({ name }) => name === readHandleName)
 }
 
 /** Most handles of its parent that a fork knows, the newest. */

@@ -74,6 +74,13 @@ export function meantCall<Call extends Pick<ToolCallBlock, 'name' | 'arguments' 
   return { ...call, name: name as string, arguments: objectOf(input) ?? {} }
 }
 
+/** A call as a text for a model: of a tool that it is not shown, by way of `call_tool`. */
+export function callText({ deferred, name }: Pick<ToolDeclaration, 'deferred' | 'name'>, input: JsonObject): string {
+  const given = deferred === true ? { name, arguments: input } : input
+  const written = Object.entries(given).map(([key, value]) => `${key}=${JSON.stringify(value)}`)
+  return `${deferred === true ? callToolDeclaration.name : name}(${written.join(', ')})`
+}
+
 /** Some models write the arguments as a text. */
 function objectOf(input: Json | undefined): JsonObject | undefined {
   if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input as JsonObject

@@ -7,7 +7,8 @@ import { hasAny } from '../../world/inspection.ts'
 import type { World } from '../../world/world.ts'
 import { Archival, type ArchivalData } from '../../../components/context/archival.ts'
 import { Archive } from '../../../components/context/archive.ts'
-import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
+import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
+import { permittedTools } from '../delegation/permissions.ts'
 import { querySubagentDeclaration, spawnSubagentDeclaration } from '../delegation/declarations.ts'
 import { field, oneLine } from '../text/frames.ts'
 import { taskLine } from '../context/archival-summary.ts'
@@ -40,13 +41,19 @@ const meaning = 'These subagents hold archived prior turns of this conversation.
 
 /** What they are, and what the agent can do about it with the tools that it has. */
 function explanationFor(world: World, agent: Entity): string {
-  const names = new Set(world.get(agent, ToolRegistry)?.tools.map(({ name }) => name))
-  const hasQuery = names.has(querySubagentDeclaration.name)
-  const hasSpawn = names.has(spawnSubagentDeclaration.name)
-  const spawn = 'a new one with `spawn_subagent(task)` to fan out'
-  if (!hasQuery) return hasSpawn ? `${meaning} Spawn ${spawn}.` : meaning
-  const how = `Use the \`query_subagent(id, prompt)\` tool to retrieve detail${hasSpawn ? `; spawn ${spawn}` : ''}.`
+  const tools = permittedTools(world, agent)
+  const query = tools.find(({ name }) => name === querySubagentDeclaration.name)
+  const spawn = tools.find(({ name }) => name === spawnSubagentDeclaration.name)
+  const spawning = spawn && `a new one with \`spawn_subagent(task)\`${wayTo(spawn)} to fan out`
+  if (query === undefined) return spawning === undefined ? meaning : `${meaning} Spawn ${spawning}.`
+  const more = spawning === undefined ? '' : `; spawn ${spawning}`
+  const how = `Use the \`query_subagent(id, prompt)\` tool${wayTo(query)} to retrieve detail${more}.`
   return `${meaning} ${how} Do not query unless you actually need the detail.`
+}
+
+/** How a model reaches a tool, if it is not shown it. */
+function wayTo({ deferred }: Pick<ToolDeclaration, 'deferred'>): string {
+  return deferred === true ? ' by way of `call_tool`' : ''
 }
 
 export interface LiveSubagents {

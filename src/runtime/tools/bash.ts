@@ -11,12 +11,7 @@ const commandSchema = () =>
   z.strictObject({
     command: z.string().min(1).max(maxCommandChars),
     timeoutMs: z.int().min(1).max(600_000).default(120_000).describe('Not in the background.'),
-    background: z
-      .boolean()
-      .default(false)
-      .describe(
-        'Gives an id at once and runs on, for servers and watchers. shell_output reads on, shell_stop ends it.',
-      ),
+    background: z.boolean().default(false).describe('Gives an id at once and runs on, for servers and watchers.'),
     outsideSandbox: z
       .boolean()
       .optional()

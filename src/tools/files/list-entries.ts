@@ -30,7 +30,7 @@ async function list(reach: FileReach, input: ListRequest, context: ToolContext):
   const { path, pattern, recursive, hidden, limit } = input
   const fits = pattern === undefined ? () => true : globTest(pattern)
   const start = await reach.find(path)
-  if (!start.stats.isDirectory()) throw Refusal.of(path, 'is a file; read_file shows it.')
+  if (!start.stats.isDirectory()) throw Refusal.of(path, 'is a file, not a folder.')
   const baseChars = start.path === '' ? 0 : start.path.length + 1
   const closed = await reach.closedBelow?.(start.realPath, context.policy)
   const walk = new FolderWalk(reach, start, { recursive, hidden, closed, signal: context.signal })

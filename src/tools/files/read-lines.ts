@@ -28,7 +28,7 @@ export function readLines(reach: FileReach, request: ReadRequest, context: ToolC
 async function read(reach: FileReach, input: ReadRequest, context: ToolContext): Promise<string> {
   const { path, from, lineNumbers } = input
   const { root, realPath, stats } = await reach.find(path)
-  if (stats.isDirectory()) throw Refusal.of(path, 'is a folder; list_files shows what is in it.')
+  if (stats.isDirectory()) throw Refusal.of(path, 'is a folder, not a file.')
   if (!stats.isFile()) throw Refusal.of(path, 'is no regular file.')
   const { handle } = await openInside(root, realPath)
   const result = new ResultLines()

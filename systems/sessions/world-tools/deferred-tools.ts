@@ -1,7 +1,5 @@
 import { z } from 'zod'
-import { Permissions, ToolRegistry } from '../../../components/agent/tool-registry.ts'
-import { ToolCeiling } from '../../../components/sessions/ancestry.ts'
-import { isPermitted } from '../../../src/rules/delegation/permissions.ts'
+import { permittedTools } from '../../../src/rules/delegation/permissions.ts'
 import { oneLine } from '../../../src/rules/text/frames.ts'
 import { foundTools } from '../../../src/rules/projection/deferred-tools.ts'
 import { filledText, worldTool } from './world-tool.ts'
@@ -11,10 +9,7 @@ export const findTools = worldTool(
   'find_tools',
   () => z.object({ query: filledText() }),
   (world, { query }, { agent }) => {
-    const ceiling = world.get(agent, ToolCeiling)?.allowed
-    const tools = world.get(agent, ToolRegistry)?.tools ?? []
-    const permitted = tools.filter(({ name }) => isPermitted(name, world.get(agent, Permissions), ceiling))
-    return foundTools(permitted, query)
+    return foundTools(permittedTools(world, agent), query)
   },
 )
 

@@ -1,8 +1,22 @@
 import { type Entity, Conversation, Llm, type Message, user, World, assistant, textOf } from 'entia'
 import { project } from 'entia/models'
-import { Approval, Boundary, Context, Effect, Outcome, OwnedBy, Pending, Turn } from 'entia/components'
+import {
+  Approval,
+  Boundary,
+  Context,
+  Effect,
+  Outcome,
+  OwnedBy,
+  Pending,
+  Permissions,
+  ToolRegistry,
+  Turn,
+} from 'entia/components'
+import { Archival } from 'entia/context'
+import { querySubagentDeclaration, spawnSubagentDeclaration } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { liveState, liveTail } from '../../../src/rules/projection/live-tail.ts'
+import { recordHolder } from '../../../src/rules/delegation/record-holder.ts'
 import { sessionOf } from '../../systems/sessions/session-records.ts'
 
 /** An agent with a boundary up to the message of that `seq`, whose turn was opened by the second. */
@@ -90,5 +104,39 @@ describe('the live state of an agent', () => {
     const { messages, tail } = project(world, agent)
     expect(messages.map(textOf).slice(1)).toEqual(['And?'])
     expect(tail).toEqual([{ role: 'user', content: [{ type: 'text', text: '# Live state\n\n- request: Do it' }] }])
+  })
+})
+
+describe('the list of live subagents', () => {
+  const [query, spawn] = [querySubagentDeclaration, spawnSubagentDeclaration]
+  const deferred = { deferred: true } as const
+
+  it.each([
+    [
+      'asks by a tool that it has',
+      [query],
+      '. Use the `query_subagent(id, prompt)` tool to retrieve detail. Do not query',
+    ],
+    [
+      'asks and spawns by tools that it has',
+      [query, spawn],
+      '. Use the `query_subagent(id, prompt)` tool to retrieve detail; spawn a new one with `spawn_subagent(task)` to fan out. Do not query',
+    ],
+    [
+      'asks by one that its model finds by a search',
+      [{ ...query, ...deferred }, spawn],
+      '. Use the `query_subagent(id, prompt)` tool by way of `call_tool` to retrieve detail; spawn a new one with `spawn_subagent(task)` to fan out. Do not query',
+    ],
+    ['spawns alone', [spawn], '. Spawn a new one with `spawn_subagent(task)` to fan out.\n'],
+    ['does neither', [], '.\n'],
+  ])('says how an agent reaches them that %s', (_, tools, how) => {
+    const { world, agent } = agentWith()
+    world.add(agent, Archival({ enabled: true }))
+    world.add(agent, ToolRegistry({ tools }))
+    recordHolder(world, agent, { model: 'a/b', sessionId: 'session-00000000000000aa', task: 'Archive: b' })
+    const text = textOf(liveTail(world, agent)[0])
+    expect(text).toContain(`These subagents hold archived prior turns of this conversation${how}`)
+    world.add(agent, Permissions({ denied: [query.name, spawn.name] }))
+    expect(textOf(liveTail(world, agent)[0])).not.toMatch(/(query|spawn)_subagent/)
   })
 })

@@ -42,7 +42,7 @@ describe('each tool that takes a path', () => {
     const call = toolsIn(folder)
     for (const path of ['pipe', '/dev/zero', '/dev/null']) {
       for (const [tool, input] of callsWith(path).slice(0, 5))
-        expect(await call(tool, input), `${tool} ${path}`).toMatch(/is (no regular file|a file; read_file shows it)\.$/)
+        expect(await call(tool, input), `${tool} ${path}`).toMatch(/is (no regular file|a file, not a folder)\.$/)
     }
   })
 

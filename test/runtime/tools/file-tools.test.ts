@@ -68,7 +68,7 @@ describe('read_file', () => {
     expect(await call('read_file', { path: 'x'.repeat(10_000) })).toBe(
       `Error: ${'x'.repeat(300)} is too long for a path.`,
     )
-    expect(await call('read_file', { path: 'sub' })).toBe('Error: sub is a folder; list_files shows what is in it.')
+    expect(await call('read_file', { path: 'sub' })).toBe('Error: sub is a folder, not a file.')
   })
 })
 

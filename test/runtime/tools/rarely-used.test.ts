@@ -33,6 +33,30 @@ describe('tools that few turns need', () => {
     expect(requests.flatMap(named)).not.toContain('list_subagents')
   })
 
+  it('are named with how to call them, where a subagent has ended', async () => {
+    const { deferred: tools } = await allTools()
+    const { requests, session } = chatting(
+      ({ messages, tools: given }) => {
+        if (!given.some(({ name }) => name === 'spawn_subagent')) return 'Found it.'
+        const all = messages.map((message) => textOf(message)).join('\n')
+        const [, name = '', written = ''] = /Call (\w+)\((.*)\) for the full result/.exec(all) ?? []
+        if (all.includes('Found it.')) return 'Done.'
+        const hasSpawned = messages.some(({ role }) => role === 'tool')
+        if (name === '' && hasSpawned) return 'It is at work.'
+        if (name === '')
+          return { toolCalls: [{ name: 'spawn_subagent', arguments: { task: 'Look.', preset: 'minimal' } }] }
+        return { toolCalls: [{ name, arguments: JSON.parse(`{${written.replaceAll(/(\w+)=/g, '"$1":')}}`) as never }] }
+      },
+      { tools },
+    )
+    await turn('Go.', session)
+    await session.runner.idle()
+    const calls = session.history.flatMap(({ content }) => content.filter(({ type }) => type === 'tool-call'))
+    expect(calls.map((block) => ('name' in block ? block.name : ''))).toEqual(['spawn_subagent', 'call_tool'])
+    expect(textOf(session.history.findLast(({ role }) => role === 'tool'))).toContain('"inline_content":"Found it."')
+    expect(requests.flatMap(named)).not.toContain('collect_subagent')
+  })
+
   it('are not searched in a turn that has tools of its own', async () => {
     const { deferred, shown } = await allTools()
     const ofHost = deferred.filter(({ declaration }) => declaration.world !== true)

@@ -1,4 +1,12 @@
-import { Conversation, type Entity, LastTurn, type Stop, SubagentRegistry, type World } from 'entia'
+import {
+  Conversation,
+  type Entity,
+  LastTurn,
+  type Stop,
+  SubagentRegistry,
+  type ToolDeclaration,
+  type World,
+} from 'entia'
 import {
   Busy,
   Effect,
@@ -6,6 +14,7 @@ import {
   Notified,
   Outcome,
   OwnedBy,
+  Permissions,
   SubagentNotification,
   SubagentSession,
   SubagentWait,
@@ -94,20 +103,40 @@ describe('an agent with news of its sessions', () => {
     expect(told(world, agent)).toEqual([])
   })
 
-  it.each([
-    [['collect_subagent'], 'Call collect_subagent(id="%s") for'],
-    [['subagent_result', 'collect_subagent'], 'Call subagent_result(session_id="%s") for'],
-    [['look'], undefined],
-  ])('is told of a tool that it has, of %j', (names, call) => {
+  it.each<[string, readonly Partial<ToolDeclaration>[], readonly string[], string | undefined]>([
+    ['one', [{ name: 'collect_subagent' }], [], 'Call collect_subagent(id="%s") for'],
+    [
+      'the better of two',
+      [{ name: 'collect_subagent' }, { name: 'subagent_result' }],
+      [],
+      'Call subagent_result(session_id="%s") for',
+    ],
+    [
+      'one that its model finds by a search',
+      [{ name: 'collect_subagent', deferred: true }],
+      [],
+      'Call call_tool(name="collect_subagent", arguments={"id":"%s"}) for',
+    ],
+    [
+      'the one of two that it may run',
+      [{ name: 'collect_subagent' }, { name: 'subagent_result' }],
+      ['subagent_result'],
+      'Call collect_subagent(id="%s") for',
+    ],
+    ['none that it has', [{ name: 'look' }], [], undefined],
+    ['none that it may run', [{ name: 'collect_subagent' }], ['collect_subagent'], undefined],
+  ])('reads the name of a tool that it can call: %s', (_, declared, denied, call) => {
     const { world, agent } = working()
     world.remove(agent, SubagentRegistry)
-    const tools = names.map((name) => ({
-      name,
-      description: name,
+    const tools = declared.map((tool) => ({
+      description: '',
       inputSchema: { type: 'object' },
+      name: '',
       restart: 'pure' as const,
+      ...tool,
     }))
     world.set(agent, ToolRegistry, { tools })
+    world.set(agent, Permissions, { denied: [...denied] })
     const done = sessionOf(world, agent, 'succeeded', { finishedSequence: 1 })
     const failed = sessionOf(world, agent, 'failed', { finishedSequence: 2, error: 'boom' })
     world.add(agent, Unread)
