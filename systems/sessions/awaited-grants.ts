@@ -49,6 +49,11 @@ export function isReserved(world: World, session: Entity, parent: Entity): boole
   return typeof grantFor(world, session, parent, leftToDelegate(world, parent, 'if-returned')) !== 'string'
 }
 
+/** Does a session that was launched before it wait for budget of the same agent? It would wait on if later ones took what comes back. */
+export function isBehindAwaited(world: World, session: Entity, parent: Entity): boolean {
+  return world.referrers(GrantAwaited, parent).some((other) => other < session)
+}
+
 /** Takes an admission back: the session is in line again, and waits. */
 export function awaitGrant(world: World, session: Entity, parent: Entity): void {
   world.remove(session, Running)

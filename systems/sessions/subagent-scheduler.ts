@@ -23,7 +23,7 @@ import {
   settleGrant,
   emitCancelled,
 } from './end-session.ts'
-import { awaitGrant, grantFor, isReserved } from './awaited-grants.ts'
+import { awaitGrant, grantFor, isBehindAwaited, isReserved } from './awaited-grants.ts'
 import { delegatedBy, leftToDelegate, type Refusal, takeGrant, emitIfNeared } from './delegation.ts'
 import { emit } from '../kit.ts'
 import { Llm } from '../../components/agent/llm.ts'
@@ -256,6 +256,7 @@ function admitSession(world: World, session: Entity): void {
     if (isReserved(world, session, parent)) return awaitGrant(world, session, parent)
     return endSession(world, session, { status: 'failed', fields: { error: `Delegation limit reached: ${grant}` } })
   }
+  if (isBehindAwaited(world, session, parent)) return awaitGrant(world, session, parent)
   const deadlineMs = timeoutMs === undefined ? undefined : world.nowMs + timeoutMs
   moveSession(world, session, 'running', { deadlineMs, grant: grantData(grant), startedAtMs: world.nowMs })
   if (deadlineMs !== undefined) world.patch(session, Effect, { deadlineMs })

@@ -28,6 +28,20 @@ describe('a session whose budget others have reserved', () => {
     expect(made.world.read(made.lead, Delegated)).toMatchObject({ reservedTokens: 0, spentTokens: 36 })
   })
 
+  it('is not overtaken by one that was launched behind it and needs less', async () => {
+    const made = await program({
+      ...busy,
+      parts: [DelegationLimits({ tokens: 45 })],
+      subagents: { researcher: { limits: { tokens: 30 } }, clerk: { limits: { tokens: 10 } } },
+    })
+    await launched(made, 'a', 'b')
+    await made.subagents.spawn({ category: 'clerk', prompt: 'c' })
+    await once(made, () => waiting(made) === 2)
+    await made.runner.idle()
+    expect(statuses(made)).toEqual(['succeeded', 'succeeded', 'succeeded'])
+    expect(made.asked('worker').map(({ request }) => taskOf(request))).toEqual(['a', 'b', 'c'])
+  })
+
   it('fails once what they leave is too little, and asks no model', async () => {
     const made = await limited({ tokens: 12 }, busy)
     await launched(made, 'a', 'b')

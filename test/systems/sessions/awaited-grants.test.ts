@@ -26,10 +26,10 @@ const givesBack: System = {
   },
 }
 
-/** An agent all of whose budget is reserved, with queued sessions. */
-function lead(sessions: number): { world: World; agent: Entity; queued: Entity[] } {
+/** An agent all of whose tokens are reserved, with queued sessions. */
+function lead(sessions: number, tokens = 100): { world: World; agent: Entity; queued: Entity[] } {
   const world = worldOf(subagentScheduler(undefined), givesBack, awaitedGrants)
-  const agent = listener(world, DelegationLimits({ tokens: 100 }), Delegated(allReserved))
+  const agent = listener(world, DelegationLimits({ tokens }), Delegated({ ...allReserved, reservedTokens: tokens }))
   return { world, agent, queued: Array.from({ length: sessions }, () => sessionOf(world, agent, 'queued')) }
 }
 
@@ -57,6 +57,13 @@ describe('a session whose budget others have reserved', () => {
     expect(waiting(world, queued)).toEqual([true])
     expect(tickAt(world, 2, returned(agent)).again).toBe(false)
     expect(waiting(world, queued)).toEqual([false])
+  })
+
+  it('waits on behind one for which what has come back is enough', () => {
+    const { world, agent, queued } = lead(2, 4)
+    tickAt(world, 0, ...queued.map((session) => admitted(world, session)))
+    tickAt(world, 1, returned(agent))
+    expect(waiting(world, queued)).toEqual([false, true])
   })
 
   it('is seen to wait after the tick of its admission, even if the budget comes back in the same tick', () => {
