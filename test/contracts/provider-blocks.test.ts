@@ -115,6 +115,12 @@ describe('a tool that Anthropic runs itself', () => {
     expect(transcript).toContain('https://example.com')
     expect(transcript).not.toContain('RW5j')
   })
+
+  it('can be read in a transcript without the pictures that the provider made', () => {
+    const data = { type: 'image_generation_call', id: 'ig_1', result: 'iVBORw0K'.repeat(1_000) }
+    const made: Message = { role: 'assistant', content: [{ type: 'provider', provider: 'openai', data }] }
+    expect(renderTranscript([made])).toContain('[image_generation_call: {"id":"ig_1","result":"[file]"}]')
+  })
 })
 
 describe('a world in a store', () => {

@@ -1,4 +1,5 @@
 import type { Message, ProviderBlock, ToolMessage } from '../../protocol/message.ts'
+import { isFileInData } from '../media/file-in-data.ts'
 import { cutMiddle } from '../text/cut-text.ts'
 import { framed } from '../text/frames.ts'
 
@@ -49,10 +50,13 @@ export function callText(call: Extract<Block, { type: 'tool-call' }>, quote = qu
   return `[tool_use: ${quote(`${call.name}(${call.malformed ?? JSON.stringify(call.arguments)})`, true)}]`
 }
 
-/** A provider's own block as JSON without its encrypted fields. The middle is left out above 8,000 characters. */
+/** A provider's own block as JSON without its encrypted fields and without the content of files. The middle is left out above 8,000 characters. */
 export function providerText({ data }: ProviderBlock, quote = quoted): string {
   const { type, ...rest } = data
-  const text = JSON.stringify(rest, (key, value: unknown) => (key.startsWith('encrypted_') ? undefined : value))
+  const text = JSON.stringify(rest, function (this: object, key, value: unknown) {
+    if (key.startsWith('encrypted_')) return undefined
+    return isFileInData(this === rest ? data : this, key, value) ? '[file]' : value
+  })
   return `[${quote(`${typeof type === 'string' ? type : 'block'}: ${cutMiddle(text, maxResultChars)}`, true)}]`
 }
 

@@ -2,6 +2,7 @@ import type { Message } from '../../protocol/message.ts'
 import { canonical } from '../../world/canonical.ts'
 import { LogView } from '../../world/log-view.ts'
 import { checkOptions, listOf, refuseMisfit, type Shape, table } from '../../world/option-shapes.ts'
+import { isFileInData } from '../media/file-in-data.ts'
 import { countTokens } from './tokenizer.ts'
 import type { Json } from '../../world/json.ts'
 
@@ -88,11 +89,22 @@ function tokensOfBlock(block: Block): number {
     case 'tool-call':
       return countTokens(block.name) + countTokens(block.malformed ?? JSON.stringify(block.arguments))
     case 'provider':
-      return countTokens(JSON.stringify(block.data))
+      return tokensOfData(block.data)
     case 'text':
     case 'thinking':
       return countTokens(block.text)
   }
+}
+
+/** Of what a provider alone reads, as JSON. What stands in it as base64 is a file, and no text. */
+function tokensOfData(data: Json): number {
+  let files = 0
+  const text = JSON.stringify(data, function (this: object, key: string, value: unknown) {
+    if (!isFileInData(this, key, value)) return value
+    files++
+    return ''
+  })
+  return countTokens(text) + files * tokensPerMedium
 }
 
 const factorShape: Shape = {
@@ -174,9 +186,13 @@ function mostBytesOf(value: Json | undefined): number {
   if (typeof value === 'string') return value.length * bytesPerJsonUnit + 2
   if (typeof value !== 'object' || value === null) return bytesPerScalar
   let most = 2
-  if (isList(value)) for (const item of value) most += mostBytesOf(item) + 1
-  else for (const key in value) most += key.length * bytesPerJsonUnit + mostBytesOf(value[key]) + 4
+  if (isList(value)) for (const item of value) most += mostBytesOfPart(value, '', item) + 1
+  else for (const key in value) most += key.length * bytesPerJsonUnit + mostBytesOfPart(value, key, value[key]) + 4
   return most
+}
+
+function mostBytesOfPart(holder: object, key: string, value: Json | undefined): number {
+  return isFileInData(holder, key, value) ? tokensPerMedium + 2 : mostBytesOf(value)
 }
 
 function isList(value: object): value is readonly Json[] {

@@ -2,6 +2,7 @@ import { assistant, EntiaError, type Message, user } from 'entia'
 import { estimateTokens } from 'entia/context'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { isAtLeast } from '../../../src/rules/tokens/estimate-tokens.ts'
 
 const raw = { factor: 1 }
 const textOf = (text: string): number => estimateTokens(text, raw)
@@ -83,6 +84,37 @@ describe('an estimate of messages', () => {
     const link = { type: 'file' as const, mediaType: 'application/pdf', url: 'https://example.com/a.pdf' }
     const result: Message = { role: 'tool', callId: 'call_1', name: 'scan', content: [link, link] }
     expect(estimateTokens(result, raw)).toBe(3_204)
+  })
+
+  it.each<[string, Record<string, unknown>, (data: string) => Record<string, unknown>]>([
+    [
+      'an image that the provider made',
+      { type: 'image_generation_call', id: 'ig_1', result: '' },
+      (result) => ({ type: 'image_generation_call', id: 'ig_1', result }),
+    ],
+    [
+      'a document that the provider fetched',
+      { content: { source: { type: 'base64', media_type: 'application/pdf', data: '' } } },
+      (data) => ({ content: { source: { type: 'base64', media_type: 'application/pdf', data } } }),
+    ],
+    [
+      'images of code that the provider ran',
+      { outputs: [{ type: 'image', url: '' }] },
+      (data) => ({ outputs: [{ type: 'image', url: `data:image/png;base64,${data}` }] }),
+    ],
+  ])('adds as much for %s, and its base64 is no text', (_, bare, withData) => {
+    const own = (data: Record<string, unknown>): Message => ({
+      role: 'assistant',
+      content: [{ type: 'provider', provider: 'openai', data: data as never }],
+    })
+    const expected = estimateTokens(own(bare), raw) + 1_600
+    for (const data of ['iVBORw0K', 'iVBORw0K'.repeat(100_000)]) {
+      const message = own(withData(data))
+      const tokens = estimateTokens(message, raw)
+      expect(tokens).toBe(expected)
+      expect(isAtLeast(message, { factor: 1, tokens })).toBe(true)
+      expect(isAtLeast(message, { factor: 1, tokens: tokens + 1 })).toBe(false)
+    }
   })
 
   it('counts names and compact JSON arguments of calls', () => {
