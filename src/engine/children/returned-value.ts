@@ -2,6 +2,7 @@ import { Handle, HandleText, Workspace } from '../../../components/agent/handle.
 import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import { handleNumber } from '../../rules/handles/handle-name.ts'
 import { cutText } from '../../rules/text/cut-text.ts'
+import { oneLine } from '../../rules/text/frames.ts'
 import type { NamedValue } from '../../tools/port.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Json } from '../../world/json.ts'
@@ -30,7 +31,8 @@ interface Returned {
 export function returnedValue(children: Children, { agent, context, name, run }: Returned): () => Promise<string> {
   const { world } = children
   const found = lookUp(children, run, name.trim(), context.signal)
-  const missed = (why: string): string => `[returnName ${JSON.stringify(cutText(name, maxNameChars, '…'))}: ${why}]`
+  const missed = (why: string): string =>
+    `[returnName ${JSON.stringify(cutText(oneLine(name), maxNameChars, '…'))}: ${why}]`
   return async () => {
     if (!world.has(agent, Workspace)) return missed('this agent stores no values')
     const result = await found()

@@ -6,7 +6,7 @@ import { SubagentSession, type SubagentSessionData } from '../../../components/s
 import type { Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { shortly } from '../../world/known-options.ts'
-import { checkOptions, filledText, finite, flag, type ShapesOf } from '../../world/option-shapes.ts'
+import { checkOptions, finite, flag, givenName, type ShapesOf } from '../../world/option-shapes.ts'
 import type { World } from '../../world/world.ts'
 import type { Transcript } from './child-run.ts'
 import type { Clock } from '../loop/clock.ts'
@@ -56,7 +56,7 @@ const waitShapes: ShapesOf<WaitOptions> = {
   timeoutMs: { wanted: 'a time, 0 or more', fits: (value) => Number.isFinite(value) && (value as number) >= 0 },
 }
 
-const queryShapes: ShapesOf<QueryOptions> = { ...waitShapes, returnName: filledText }
+const queryShapes: ShapesOf<QueryOptions> = { ...waitShapes, returnName: givenName }
 
 const defaultWaitMs = 60_000
 const busyChars = 60

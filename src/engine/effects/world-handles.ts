@@ -4,6 +4,7 @@ import { handleName, handleNumber } from '../../rules/handles/handle-name.ts'
 import { handlesOf, mayReadHandles } from '../../rules/handles/handles-of.ts'
 import { kindOf, maxShapeChars, shapeOf } from '../../rules/handles/shape-of.ts'
 import { cutText } from '../../rules/text/cut-text.ts'
+import { oneLine } from '../../rules/text/frames.ts'
 import type { HandleStore, KnownHandle } from '../../tools/port.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Json } from '../../world/json.ts'
@@ -45,7 +46,9 @@ export class WorldHandles implements HandleStore {
   }
 
   async keepLive(shape: string): Promise<string> {
-    return this.#inTurn(() => this.#note({ isLive: true, shape: cutText(shape, maxShapeChars, '…').toWellFormed() }))
+    return this.#inTurn(() =>
+      this.#note({ isLive: true, shape: cutText(oneLine(shape), maxShapeChars, '…').toWellFormed() }),
+    )
   }
 
   async read(handle: string): Promise<Json | undefined> {

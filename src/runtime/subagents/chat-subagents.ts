@@ -239,4 +239,4 @@ const waitShapes: ShapesOf<CollectSubagentOptions> = {
   },
 }
 
-const queryShapes: ShapesOf<QuerySubagentOptions> = { ...waitShapes, returnName: filledText }
+const queryShapes: ShapesOf<QuerySubagentOptions> = { ...waitShapes, returnName: givenName }

@@ -108,7 +108,7 @@ describe('a handle', () => {
   })
 
   it('of a value that run_js alone has is noted as live, and lost after a restart', async () => {
-    const live = tool('live', async ({ handles }) => handles?.keepLive('function f(x)'))
+    const live = tool('live', async ({ handles }) => handles?.keepLive('function\nf(x)'))
     const store = memoryStore()
     const made = workshop([live])
     const behaviour = behaving(({ messages }) => {
@@ -122,6 +122,9 @@ describe('a handle', () => {
     expect(results(made.world, made.agent)).toEqual([
       '.h_001',
       "!Error: .h_001 is a value in run_js; look at it there with h('.h_001').",
+    ])
+    expect(made.world.entitiesWith(Handle).map((handle) => made.world.read(handle, Handle).shape)).toEqual([
+      'function f(x)',
     ])
     const again = await reopened(store, { models: behaviour.models, tools: [live, readHandle] })
     await again.runner.start()

@@ -132,8 +132,11 @@ describe('a question that asks for a value by its name', () => {
     expect(requests).toHaveLength(asked)
   })
 
-  it('is refused a name that is no text', async () => {
+  it.each([7, 'a\nb', 'a\u2028b'])('is refused a name that is no text on one line: %j', async (name) => {
     const { id, session } = await asked({})
-    await expect(querySubagent(session, id, 'Give it.', { returnName: 7 as never })).rejects.toThrow(/returnName/)
+    await expect(querySubagent(session, id, 'Give it.', { returnName: name as never })).rejects.toThrow(/returnName/)
+    await expect(
+      session.runner.subagents(session.agent).query(id, 'Give it.', { returnName: name as never }),
+    ).rejects.toThrow(/returnName/)
   })
 })

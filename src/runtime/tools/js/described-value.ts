@@ -29,7 +29,7 @@ export function describeValue(value: unknown): DescribedValue {
   return {
     ...(json !== undefined && { json }),
     preview: cut(whole, maxPreviewChars),
-    shape: cut(shapeOf(value).replaceAll(/\s+/g, ' '), maxShapeChars),
+    shape: cut(shapeOf(value).replaceAll(/[\s\x85]+/g, ' '), maxShapeChars),
     isLong: whole.length > maxShortPreviewChars || size > maxShortSize,
   }
 }

@@ -3,6 +3,7 @@ import { inlineOrHandle, storedText } from '../../../rules/handles/inline-or-han
 import { handleNumber } from '../../../rules/handles/handle-name.ts'
 import { shapeOf } from '../../../rules/handles/shape-of.ts'
 import { cutText } from '../../../rules/text/cut-text.ts'
+import { oneLine } from '../../../rules/text/frames.ts'
 import { cleanText } from '../../../tools/files/clean-text.ts'
 import type { HandleStore, KnownHandle, NamedValue, ToolContext, ToolOutput } from '../../../tools/port.ts'
 import { NotConfined } from '../../sandbox/port.ts'
@@ -182,7 +183,7 @@ async function namedText(
   { handles }: ToolContext,
 ): Promise<string> {
   const missed = (why: string): string => {
-    return `[returnName ${JSON.stringify(cutText(cleanText(name), maxNameChars, '…'))}: ${why}]`
+    return `[returnName ${JSON.stringify(cutText(oneLine(cleanText(name)), maxNameChars, '…'))}: ${why}]`
   }
   if (handles === undefined) return missed('this agent stores no values')
   if (handleNumber(name) !== undefined) {
