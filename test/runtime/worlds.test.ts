@@ -2,6 +2,7 @@ import {
   agent,
   type AskPart,
   Conversation,
+  fail,
   memoryStore,
   type RunnerEvent,
   scripted,
@@ -227,6 +228,44 @@ describe('places', () => {
     await until(() => (clock.advance(0), ends.length === 2))
     expect(ends[1]).toBe('alice 60000')
   })
+
+  it.each(['asks a person', 'waits for its next try'])(
+    'are given up by a world that %s while another waits for one',
+    async (what) => {
+      const [begun, goOn] = [gate(), gate()]
+      let tries = 0
+      const busy = scripted(
+        async ({ messages }) => {
+          if (messages.at(-1)?.role === 'tool') return 'Done.'
+          if (tries++ > 0) return 'Done.'
+          begun.resolve()
+          await goOn.promise
+          return what === 'asks a person' ? { toolCalls: [{ name: 'shy' }] } : fail('overloaded')
+        },
+        { retry: { maxAttempts: 2, firstDelayMs: 60_000, maxDelayMs: 60_000, kinds: ['overloaded'] } },
+      )
+      const { all, clock, world } = shops(memoryStore(), {
+        make: (name) => {
+          const made = new World({ name, systems: standardSystems() })
+          made.spawn(...agent({ model: name === 'alice' ? 'busy/x' : 'shop/x', tools: [shy] }))
+          return made
+        },
+        models: { busy, shop },
+        maxOpen: 1,
+      })
+      await world('alice').message('go')
+      await begun.promise
+      const asked = world('bob').ask('hello')
+      await turns()
+      goOn.resolve()
+      expect((await asked).text).toBe('Heard: hello')
+      const ended = new Promise<RunnerEvent>((resolve) => void all.on('turn-ended', resolve))
+      for (const { approval } of await world('alice').approvals()) await world('alice').answer(approval, true)
+      clock.advance(120_000)
+      await until(() => (clock.advance(0), tries === 2 || what === 'asks a person'))
+      expect(await ended).toMatchObject({ world: 'alice', stop: 'done' })
+    },
+  )
 
   it('are enough for many more worlds than are open', async () => {
     const { all, world } = shops(memoryStore(), { maxOpen: 50 })

@@ -9,17 +9,18 @@ export interface EventsSkipped {
   readonly count: number
 }
 
-/** Events for one reader, from the moment it was made. */
+/** Calls a listener for each event, and `ended` once there are no more. Gives a function that ends it. */
+export type Listen = (listener: (event: RunnerEvent) => void, ended: () => void) => () => void
+
+/** Events for one reader, from the moment it was made until there are no more. */
 export class EventStream extends BoundedStream<RunnerEvent | EventsSkipped> {
-  /** @param listen begins to call a listener; returns a function that ends it */
-  constructor(listen: (listener: (event: RunnerEvent) => void) => () => void) {
+  constructor(listen: Listen) {
     super()
-    this.onEnd(
-      listen((event) => {
-        this.add(event)
-        this.wake()
-      }),
-    )
+    const hear = (event: RunnerEvent): void => {
+      this.add(event)
+      this.wake()
+    }
+    this.onEnd(listen(hear, () => this.end()))
   }
 
   protected isTooFull(): boolean {

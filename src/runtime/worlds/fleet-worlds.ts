@@ -50,6 +50,8 @@ export class FleetWorlds {
   readonly #watch: TickWatch
   readonly #followed = new Map<string, Following>()
   readonly #awaiting = new Set<Awaiting>()
+  /** Called when it is closed. */
+  readonly #listening = new Set<() => void>()
   #isClosed = false
 
   constructor(parts: FleetWorldsParts) {
@@ -62,7 +64,7 @@ export class FleetWorlds {
     return namedWorld(name, {
       exists: () => this.exists(name),
       use: (work) => this.#use(name, (world) => work(world, this.#agentOf(world.world))),
-      listen: (listener) => this.#listen(name, listener),
+      listen: (listener, ended) => this.#listen(name, listener, ended),
       message: async (message, { id } = {}) => {
         const input = { kind: 'message', message: userMessage(message), ...(id !== undefined && { id }) }
         await this.#post(name, input, id)
@@ -89,6 +91,7 @@ export class FleetWorlds {
     const followed = [...this.#followed.values()]
     this.#followed.clear()
     for (const { end } of this.#awaiting) end()
+    for (const ended of this.#listening) ended()
     for (const { world } of followed) (await world.catch(() => undefined))?.stop()
   }
 
@@ -147,19 +150,25 @@ export class FleetWorlds {
     }
   }
 
-  #listen(name: string, listener: (event: RunnerEvent) => void): () => void {
-    const ended = Promise.withResolvers<void>()
-    let isEnded = false
+  #listen(name: string, listener: (event: RunnerEvent) => void, ended: () => void): () => void {
+    if (this.#isClosed) {
+      ended()
+      return () => undefined
+    }
+    const unheard = Promise.withResolvers<void>()
+    let isUnheard = false
     const listen = (world: FollowedWorld): Promise<void> | undefined => {
-      if (isEnded) return undefined
+      if (isUnheard) return undefined
       const end = world.on('*', listener)
-      return ended.promise.then(end)
+      return unheard.promise.then(end)
     }
     const endWait = this.#whenThere(name, (isNew) => void this.#use(name, listen, isNew).catch(() => undefined))
+    this.#listening.add(ended)
     return () => {
-      isEnded = true
+      this.#listening.delete(ended)
+      isUnheard = true
       endWait()
-      ended.resolve()
+      unheard.resolve()
     }
   }
 

@@ -1,7 +1,6 @@
 import type { AnswerInput } from '../../engine/children/child-run.ts'
 import type { OpenApproval } from '../../engine/children/open-approvals.ts'
 import type { SessionInfo } from '../../engine/children/session-info.ts'
-import type { RunnerEvent } from '../../engine/loop/events.ts'
 import type { PostOptions } from '../../engine/loop/runner-options.ts'
 import type { WorldDriver } from '../../engine/loop/world-driver.ts'
 import type { UserMessage } from '../../protocol/message.ts'
@@ -19,7 +18,7 @@ import {
   type AnswerSchema,
 } from '../ask/ask.ts'
 import type { PartStream } from '../ask/part-stream.ts'
-import { EventStream } from './event-stream.ts'
+import { EventStream, type Listen } from './event-stream.ts'
 
 /** One world, by its name. It is opened when it is used, and holds nothing meanwhile. `ask` and `message` make it. */
 export interface NamedWorld {
@@ -41,8 +40,8 @@ export interface NamedWorld {
   cancel(reason?: string): Promise<void>
   /**
    * Events of this world and its sessions: here, while it is open; of a fleet, a moment later. Of a world that there is not,
-   * from its first one on, once another call or process makes it. A slow reader loses the oldest: it gets an
-   * `events-skipped` in their place.
+   * from its first one on, once another call or process makes it. It ends when the worlds, or the fleet, are closed. A slow reader
+   * loses the oldest: it gets an `events-skipped` in their place.
    */
   events(): EventStream
   /** The agent's sessions. None, of a world that there is not. */
@@ -55,7 +54,7 @@ export interface NamedWorldParts extends Pick<NamedWorld, 'approvals' | 'cancel'
   readonly use: <T>(work: (driver: WorldDriver, agent: Entity) => T | Promise<T>) => Promise<T>
   /** Is there such a world, or is it being made? */
   readonly exists: () => Promise<boolean>
-  readonly listen: (listener: (event: RunnerEvent) => void) => () => void
+  readonly listen: Listen
   readonly answer: (input: AnswerInput) => Promise<void>
   /** Resolves once the world has taken what was sent to it before the call. @default at once: it has, when that resolves */
   readonly received?: () => Promise<void>

@@ -153,9 +153,11 @@ export class OpenWorlds {
       if (event.world === world.name) void this.#close(world)
     })
     // Where places are wanted, a world that only waits for people, or for an instant, gives up its own.
-    runner.on('approval-requested', () => {
-      if (this.#waiting > 0) setImmediate(() => this.#makeRoom())
-    })
+    for (const begun of ['approval-requested', 'retry-scheduled'] as const) {
+      runner.on(begun, () => {
+        if (this.#waiting > 0) setImmediate(() => this.#makeRoom())
+      })
+    }
   }
 
   /** It has no users now: it is closed after `idleMs` without work. */

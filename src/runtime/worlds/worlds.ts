@@ -83,6 +83,8 @@ interface Listening {
   readonly listener: (event: never) => unknown
   /** What ends it at the Runners that are open. */
   readonly ends: Set<() => void>
+  /** Called when all worlds are closed. */
+  readonly ended?: () => void
 }
 
 const ownOptionNames = ['make', 'systems', 'components', 'agent', 'idleMs', 'maxOpen', 'record'] as const
@@ -96,6 +98,7 @@ class WorldsOfStore implements Worlds {
   /** Worlds with work have been found, and have asked for a place. */
   readonly #found: Promise<void>
   #ready: Promise<unknown> = Promise.resolve()
+  #isClosed = false
 
   constructor(store: Store, options: WorldsOptions) {
     refuseMisfit('worlds', 'store', store, objectWith('a store, such as sqliteStore({ folder })', 'open', 'list'))
@@ -133,6 +136,7 @@ class WorldsOfStore implements Worlds {
   }
 
   #listen(listening: Listening): () => void {
+    if (this.#isClosed) listening.ended?.()
     this.#listeners.add(listening)
     for (const runner of this.#open.runners()) listenTo(runner, listening)
     return () => {
@@ -144,6 +148,8 @@ class WorldsOfStore implements Worlds {
   async close(): Promise<void> {
     await this.#open.close()
     this.#host.close()
+    this.#isClosed = true
+    for (const { ended } of this.#listeners) ended?.()
   }
 
   async exists(name: string): Promise<boolean> {
@@ -157,7 +163,7 @@ class WorldsOfStore implements Worlds {
     return namedWorld(name, {
       use: (work) => this.#use(name, work),
       exists: () => this.exists(name),
-      listen: (listener) => this.#listen({ name, type: '*', listener, ends: new Set() }),
+      listen: (listener, ended) => this.#listen({ name, type: '*', listener, ends: new Set(), ended }),
       message: async (message, options) => {
         await this.#use(name, (runner, agent) => runner.message(agent, message, options))
       },

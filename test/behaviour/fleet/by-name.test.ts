@@ -151,6 +151,39 @@ describe('the events of a world of a fleet that is not there', () => {
   })
 })
 
+describe('the events of a world by its name', () => {
+  const closable: Readonly<Record<string, () => { readonly world: WorldNamed; readonly close: () => Promise<void> }>> =
+    {
+      'of one process': () => {
+        const all = worldsOf(memoryStore(), { make, ...host() })
+        return { world: (name) => all.world(name), close: () => all.close() }
+      },
+      'of a fleet': () => {
+        const { worker, worlds } = shops()
+        worker('one')
+        return { world: (name) => worlds.world(name), close: () => worlds.close() }
+      },
+    }
+
+  it.each(Object.entries(closable))(
+    '%s end when all worlds are closed, for a reader that waits and for one that begins later',
+    async (_, begin) => {
+      const { close, world } = begin()
+      const [events, none] = [world('desk').events(), world('none').events()]
+      const waiting = none.next()
+      await world('desk').ask('hello')
+      await close()
+      const read: string[] = []
+      for await (const { type } of events) read.push(type)
+      expect(read).toContain('turn-ended')
+      expect([await waiting, await world('desk').events().next()]).toEqual([
+        { done: true, value: undefined },
+        { done: true, value: undefined },
+      ])
+    },
+  )
+})
+
 describe.each([
   ['of one process', inOneProcess],
   ['of a fleet', inAFleet],
