@@ -13,7 +13,7 @@ import { Effect, Outcome, OwnedBy, Pending, Requested, ToolCall } from 'entia/co
 import { defineWorldTool } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type FaultRates, simulate, type SimulateOptions } from '../../src/sim/index.ts'
+import { type FaultRates, simulate, simulatedUser, type SimulateOptions } from '../../src/sim/index.ts'
 import { allFaults } from './busy-team.ts'
 
 const description = 'Says how many there are.'
@@ -70,7 +70,7 @@ const declared: { readonly declaration: ToolDeclaration } = {
 }
 
 /** Of `defineWorldTool`: looks a second of world time, and answers then. */
-const slowly = defineWorldTool({
+const slow: Parameters<typeof defineWorldTool<typeof input>>[0] = {
   name: 'count',
   description,
   input,
@@ -84,7 +84,9 @@ const slowly = defineWorldTool({
     )
     return undefined
   },
-})
+}
+const slowly = defineWorldTool(slow)
+const asking = defineWorldTool({ ...slow, approval: true })
 /** Leaves its calls to a system that is not there. */
 const forgetting = defineWorldTool({ name: 'count', description, input, run: () => undefined })
 const lookingUp: System = {
@@ -113,6 +115,13 @@ const ownTools: readonly (readonly [string, SimulateOptions])[] = [
     ]),
   ],
   ['by a system in a later tick', counting(slowly, () => [...standardSystems({ worldTools: [slowly] }), lookingUp])],
+  [
+    'by a system in a tick behind that in which a person agreed',
+    {
+      ...counting(asking, () => [...standardSystems({ worldTools: [asking] }), lookingUp]),
+      users: { ann: simulatedUser((seen) => (seen.type === 'approval-requested' ? { approve: true } : undefined)) },
+    },
+  ],
 ]
 
 describe('a tool that the program answers', () => {

@@ -109,6 +109,33 @@ describe('a tool that posts to the world of its call', () => {
     expect(problems).toMatchObject([{ code: 'invalid-input' }])
   })
 
+  it('says nothing once it was called off', async () => {
+    const [begun, goOn] = [gate(), gate()]
+    const refused: unknown[] = []
+    const late = defineTool({
+      name: 'tell',
+      description: 'Tells too late.',
+      input: z.object({ to: z.int() }),
+      restart: 'pure',
+      run: async ({ to }, { message, post }) => {
+        begun.resolve()
+        await goOn.promise
+        refused.push(await rejection(message('Too late.')))
+        refused.push(await rejection(post({ kind: 'message', agent: to, message: user('Too late.') })))
+      },
+    })
+    const world = office()
+    const { runner } = driven(world, { models: { clerk }, tools: [late] })
+    await runner.start()
+    await runner.message(1, 'Go')
+    await begun.promise
+    await runner.cancel(1)
+    goOn.resolve()
+    await expect.poll(() => refused).toMatchObject([{ name: 'AbortError' }, { name: 'AbortError' }])
+    await runner.idle()
+    expect([saidTo(world, 1), saidTo(world, 2)]).toEqual([['Go'], []])
+  })
+
   it('needs no Runner at hand, so it works in worlds by name and in simulations', async () => {
     const all = worlds(memoryStore(), {
       make: office,
