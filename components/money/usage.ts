@@ -4,5 +4,5 @@ import { CallUsage } from '../../src/protocol/usage.ts'
 /** Totals of an agent's model calls. Unreported counts are absent. */
 export const Usage = defineComponent('Usage', CallUsage)
 
-/** What a session's agent used beside its steps: summaries and cut-off calls. Its parent pays for it too. */
+/** What a session's agent used beside its steps: summaries, and what calls that were cut are estimated to have used. Its parent pays for it too. */
 export const UsageBeside = defineComponent('UsageBeside', CallUsage)

@@ -13,16 +13,16 @@ import { Requested, ToolCall } from '../../components/agent/tool-call.ts'
 import { ToolRegistry } from '../../components/agent/tool-registry.ts'
 import { Turn } from '../../components/agent/turn.ts'
 import type { TokenUsage } from '../../src/protocol/usage.ts'
-import { Usage } from '../../components/money/usage.ts'
 import type { PricedReply } from '../../src/rules/money/call-cost.ts'
-import { promptTokensOf, withAdded } from '../../src/rules/tokens/token-counts.ts'
+import { promptTokensOf } from '../../src/rules/tokens/token-counts.ts'
 import { meantCall } from '../../src/rules/projection/deferred-tools.ts'
 import { withDistinctCallIds } from '../../src/rules/projection/tool-calls.ts'
 import type { Entity } from '../../src/world/component.ts'
-import { adopt, made } from '../../src/world/made.ts'
+import { made } from '../../src/world/made.ts'
 import type { World } from '../../src/world/world.ts'
 import { cutProblem, insertMessage, refuseCall } from './tool-results.ts'
 import { endTurn } from './end-turn.ts'
+import { countOwn } from '../money/charge-call.ts'
 import { keepsOwnCalls, noteOwnCall } from '../money/count-calls.ts'
 import { emit, refusalOf, settled } from '../kit.ts'
 import { takeOverflow } from '../context/compaction.ts'
@@ -151,8 +151,7 @@ function checkCache(world: World, agent: Entity, { cacheRead, cacheWrite = 0 }: 
 
 function count(world: World, agent: Entity, { usage, costNanoUsd }: PricedReply): void {
   const { cacheRead, cacheWrite, cacheWrite1h, input, output } = usage
-  const used = { cacheRead, cacheWrite, cacheWrite1h, calls: 1, costNanoUsd, input, output }
-  adopt(world, agent, Usage, withAdded(world.get(agent, Usage) ?? { calls: 0 }, used), 1)
+  countOwn(world, agent, { cacheRead, cacheWrite, cacheWrite1h, calls: 1, costNanoUsd, input, output })
 }
 
 /** Records how full the model's window was. Where own calls are kept, the newest of them has the tokens. */

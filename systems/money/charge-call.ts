@@ -6,7 +6,7 @@ import type { Failure, FailureKind } from '../../src/protocol/failure.ts'
 import { Outcome, Pending } from '../../components/effects/effect.ts'
 import { Llm } from '../../components/agent/llm.ts'
 import { SideCall } from '../../components/effects/model-call.ts'
-import { UsageBeside } from '../../components/money/usage.ts'
+import { Usage, UsageBeside } from '../../components/money/usage.ts'
 import type { CallUsage, TokenUsage } from '../../src/protocol/usage.ts'
 import { rawTokens } from '../../src/rules/tokens/estimate-tokens.ts'
 import type { PricedReply } from '../../src/rules/money/call-cost.ts'
@@ -15,6 +15,7 @@ import { dearestCost, ratesOf } from '../../src/rules/money/reservation.ts'
 import { withAdded } from '../../src/rules/tokens/token-counts.ts'
 import { callerOf } from '../../src/rules/projection/project.ts'
 import type { Entity } from '../../src/world/component.ts'
+import { adopt } from '../../src/world/made.ts'
 import type { World } from '../../src/world/world.ts'
 import { charge } from './charge.ts'
 import { countCalls } from './count-calls.ts'
@@ -88,8 +89,17 @@ function chargeEstimate(world: World, call: Entity, usage: TokenUsage, calls = 1
   const model = modelOf(world, call)
   const { input = 0, output = 0 } = usage
   const costNanoUsd = dearestCost(ratesOf(world, model), { input, output })
-  noteBeside(world, agent, { calls, costNanoUsd, ...(calls > 0 && { costUnknown: calls }), ...usage })
+  const callsBeside = world.has(call, SideCall) ? calls : 0
+  const isUnknown = callsBeside > 0 && { costUnknown: callsBeside }
+  noteBeside(world, agent, { calls: callsBeside, costNanoUsd, ...isUnknown, ...usage })
   charge(world, agent, { call, costNanoUsd, isEstimated: true, model, usage })
+  // Behind the charge: the ledger of an agent that was saved without one begins with what it had used before.
+  if (calls > callsBeside) countOwn(world, agent, { calls })
+}
+
+/** Counts own calls of an agent, with what is known of them. */
+export function countOwn(world: World, agent: Entity, used: CallUsage): void {
+  adopt(world, agent, Usage, withAdded(world.get(agent, Usage) ?? { calls: 0 }, used), 1)
 }
 
 /** In a session: keeps the usage besides steps, for which the parent is charged. */

@@ -25,7 +25,7 @@ import { charge, noteKnown } from './charge.ts'
 /**
  * Charges settled model calls, sessions, queries and subtasks to the ledgers, each once and before another system takes
  * the outcome. A call that a later system of the tick cuts is charged there, by `endCall`.
- * Writes: Ledger, UsageBeside, Delegated, ReportedUsage, SubagentSession, SubtaskAccount, CostCeiling, CeilingNotes, TokenFactors.
+ * Writes: Ledger, Usage, UsageBeside, Delegated, ReportedUsage, SubagentSession, SubtaskAccount, CostCeiling, CeilingNotes, TokenFactors.
  */
 export const charging = {
   name: 'charging',

@@ -39,14 +39,15 @@ export class ChatStatus {
 }
 
 function factsOf(session: ChatSession, cwd: string): StatusFacts {
-  const { context, costUsd, steps, tokens, unpriced } = session.stats()
+  const { context, costUsd, steps, tokens } = session.stats()
   const isUsed = steps > 0 || tokens.input > 0
+  const hasUnknownCost = context.cost.unknownCalls > 0
   return {
     model: session.model,
     folder: basename(cwd) || cwd,
     branch: gitBranch(cwd),
     ...(isUsed && { inputTokens: tokens.input, outputTokens: tokens.output }),
-    ...((costUsd > 0 || (isUsed && unpriced.length === 0)) && { costUsd, hasUnpriced: unpriced.length > 0 }),
+    ...((costUsd > 0 || (isUsed && !hasUnknownCost)) && { costUsd, hasUnknownCost }),
     fullness: context.window.fullness,
     isPlanning: session.planMode,
     ...inBackground(session),

@@ -71,7 +71,8 @@ async function oneTurn(
   for await (const part of asking.parts) {
     if (verbose && part.type === 'thinking') stderr.write(part.text)
     if (part.type === 'retry') stderr.write(`entia: ${part.failure.message.replace(/\.?$/, '.')} Retrying.\n`)
-    if (output === 'stream-json') line(part.type === 'end' ? { ...part, declined } : part)
+    if (output === 'stream-json')
+      line(part.type === 'end' ? { ...part, answer: withCost(part.answer), declined } : part)
     if (part.type !== 'end') continue
     const { answer } = part
     if (output === 'json') line({ ...facts, ...answerData(answer), declined })
@@ -107,8 +108,14 @@ function declinedText(declined: readonly DeclinedCall[]): string {
   return `declined, because no one can be asked here:\n${lines.join('\n')}${advice}`
 }
 
-function answerData({ costUsd, failure, steps, stop, text: reply, toolCalls, usage }: Answer): object {
-  return { reply, stop, ...(failure && { failure }), steps, toolCalls, usage, costUsd: costUsd ?? null }
+function answerData(answer: Answer): object {
+  const { costUsd, failure, steps, stop, text: reply, toolCalls, usage } = withCost(answer)
+  return { reply, stop, ...(failure && { failure }), steps, toolCalls, usage, costUsd }
+}
+
+/** JSON leaves out what is undefined: a cost that is unknown is `null`. */
+function withCost(answer: Answer): Omit<Answer, 'costUsd'> & { readonly costUsd: number | null } {
+  return { ...answer, costUsd: answer.costUsd ?? null }
 }
 
 /** Says on stderr why there is no good reply. */

@@ -15,8 +15,8 @@ export interface StatusFacts {
   readonly inputTokens?: number | undefined
   readonly outputTokens?: number | undefined
   readonly costUsd?: number | undefined
-  /** Some calls have no price. */
-  readonly hasUnpriced?: boolean | undefined
+  /** Some calls are not in it: they have no price, or were cut. */
+  readonly hasUnknownCost?: boolean | undefined
   /** Of the context window, from 0 on. */
   readonly fullness?: number | undefined
   readonly isPlanning: boolean
@@ -55,7 +55,7 @@ function joined(parts: readonly Part[]): string {
 }
 
 function partsOf(facts: StatusFacts): Part[] {
-  const { branch, costUsd, folder, fullness, hasUnpriced, inputTokens, isPlanning, model, outputTokens } = facts
+  const { branch, costUsd, folder, fullness, hasUnknownCost, inputTokens, isPlanning, model, outputTokens } = facts
   const place = shortened(folder) + (branch === undefined ? '' : ` (${shortened(branch)})`)
   return [
     { text: shortened(model), rank: 9 },
@@ -63,7 +63,9 @@ function partsOf(facts: StatusFacts): Part[] {
     { text: place, rank: 4 },
     ...(inputTokens === undefined ? [] : [{ text: `${shortNumberText(inputTokens)} in`, rank: 1 }]),
     ...(outputTokens === undefined ? [] : [{ text: `${shortNumberText(outputTokens)} out`, rank: 2 }]),
-    ...(costUsd === undefined ? [] : [{ text: `$${costUsd.toFixed(2)}${hasUnpriced === true ? ' +' : ''}`, rank: 3 }]),
+    ...(costUsd === undefined
+      ? []
+      : [{ text: `$${costUsd.toFixed(2)}${hasUnknownCost === true ? ' +' : ''}`, rank: 3 }]),
     ...(fullness === undefined ? [] : [{ text: `${Math.round(fullness * 100)}% of the window`, rank: 6 }]),
     ...background(facts),
   ]

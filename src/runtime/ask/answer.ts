@@ -24,7 +24,7 @@ export interface Answer<Output = unknown> {
   /** Model calls of the turn. */
   readonly steps: number
   readonly toolCalls: number
-  /** Tokens of the agent's own calls in this turn. */
+  /** Tokens of the agent's own calls in this turn. `calls` has those that were cut as well, and each try of one. */
   readonly usage: Omit<CallUsage, 'costNanoUsd' | 'costUnknown'>
   /**
    * US dollars that the turn has cost until its end, with its subtasks and sessions. `undefined`: the cost of a call is unknown,

@@ -8,6 +8,7 @@ import { statsReport } from '../../../src/rules/context/context-report.ts'
 import { RawWorld } from '../../../src/world/raw-world.ts'
 import { calls, delegate, stepwise, taskOf, team, type Behaviour, type TeamOptions } from '../sessions/team.ts'
 import { stuck } from '../sessions/program.ts'
+import { tool } from '../turns/tools.ts'
 
 /** A million tokens cost ten dollars: a call of the lead a cent, one of a worker ten. */
 const prices = { 'lead/x': { input: 10, output: 10 }, 'worker/x': { input: 100, output: 100 } }
@@ -79,6 +80,7 @@ describe.each(kinds)('what a turn of %s cost', (_, parts) => {
     const read = await readings(made)
     expect([read.answer, ...read.parts]).toEqual([undefined, undefined])
     expect(read.cost.turnUnknownCalls).toBe(1)
+    expect(made.world.read(made.lead, components.LastTurn).usage).toMatchObject({ calls: 2, input: 1_000 })
     expect((await readings(made, 'Again')).answer).toBe(0.01)
   })
 
@@ -88,7 +90,7 @@ describe.each(kinds)('what a turn of %s cost', (_, parts) => {
     const asked = ask(made.runner, made.lead, 'Go')
     await called
     await made.runner.cancel(made.lead)
-    expect(await asked).toMatchObject({ stop: 'cancelled', costUsd: undefined })
+    expect(await asked).toMatchObject({ stop: 'cancelled', costUsd: undefined, usage: { calls: 1 } })
     const text = textOfStats(made.world, made.lead)
     expect(text).not.toMatch(/no price/i)
     expect(text).toMatch(/cost unknown|1 call estimated/)
@@ -104,6 +106,26 @@ describe.each(kinds)('what a turn of %s cost', (_, parts) => {
     await made.runner.idle()
     const { cost } = contextStats(made.world, made.lead)
     expect(cost.sessionUsd).toBeGreaterThanOrEqual(0.11)
+  })
+
+  it('is known where a session was cut that has said what it used before the turn ends', async () => {
+    const tools = [
+      tool('nap', ({ sleep }) => sleep(60_000).then(() => 'Slept.')),
+      tool('long', ({ sleep }) => sleep(1e9)),
+    ]
+    const nap = calls({ name: 'nap', arguments: {} })
+    const cancel = calls({ name: 'subagent_cancel', arguments: { session_id: '1' } })
+    const made = await asking({
+      parts,
+      lead: stepwise(calls(delegate('a', { background: true })), nap, cancel, nap),
+      worker: stepwise(calls({ name: 'long', arguments: {} })),
+      agent: { messages: [], tools },
+      subagents: { researcher: { inheritancePolicy: { inheritTools: ['long'] } } },
+      runner: { tools },
+    })
+    const read = await readings(made)
+    expect(made.sessions()).toMatchObject([{ status: 'cancelled' }])
+    expect([read.answer, ...read.parts]).toEqual([0.15, 0.15])
   })
 
   it('is unknown where a call below a session was cut, up to the agent that launched the first', async () => {

@@ -2,9 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import stringWidth from 'string-width'
+import { VirtualClock } from 'entia'
 import { describe, expect, it } from 'vitest'
-import { gitBranch } from '../../../src/cli/chat/chat-status.ts'
+import { ChatStatus, gitBranch } from '../../../src/cli/chat/chat-status.ts'
 import { type StatusFacts, statusLine } from '../../../src/cli/chat/status-line.ts'
+import { chatting, gate } from '../../runtime/chat/chatting.ts'
 import { tempFolder } from '../../tools/temp-folder.ts'
 import { TypedChat } from './typed-chat.ts'
 
@@ -76,6 +78,25 @@ describe('the status line', () => {
     await chat.screen.until(/› hello .*\nclaude-sonnet-5-5$/)
     chat.ui.close()
     expect(await chat.screen.until(/^Printed above\.$/)).toBe(true)
+  })
+})
+
+describe('the cost of a chat', () => {
+  it('is not shown while that of each call is unknown, and has a mark where that of one is', async () => {
+    const begun = gate()
+    const { session } = chatting(
+      () => {
+        begun.resolve()
+        return new Promise<string>(() => undefined)
+      },
+      { host: { clock: new VirtualClock({ auto: false }), prices: { 'script/m': { input: 10, output: 10 } } } },
+    )
+    const asked = session.turn('Go.')
+    await begun.promise
+    await session.cancel()
+    expect(await asked).toMatchObject({ stop: 'cancelled', costUsd: undefined, usage: { calls: 1 } })
+    expect(new ChatStatus('.').of(session)).not.toHaveProperty('costUsd')
+    expect(statusLine({ ...facts, hasUnknownCost: true }, 120)).toContain('$0.05 + ·')
   })
 })
 

@@ -120,6 +120,15 @@ describe('a run with one prompt', () => {
     })
   })
 
+  it('gives null for a cost that the provider does not tell', async () => {
+    const at = await place(() => ({ text: 'Done.' }))
+    const whole = await run(at, ['-p', 'Do it.', '--output', 'json'])
+    expect(JSON.parse(whole.stdout)).toMatchObject({ usage: { calls: 1 }, costUsd: null })
+    const lines = await run(at, ['-p', 'Do it.', '--output', 'stream-json'])
+    const end = JSON.parse(lines.stdout.trimEnd().split('\n').at(-1) ?? '') as unknown
+    expect(end).toMatchObject({ type: 'end', answer: { usage: { calls: 1 }, costUsd: null } })
+  })
+
   it('gives what happens as one object a line', async () => {
     const at = await place(inTurn(bash('true'), { text: 'Done.', usage }))
     const { stdout } = await run(at, ['-p', 'Do it.', '--allow', 'bash', '--output=stream-json'])

@@ -18,6 +18,7 @@ describe('an agent that is cancelled', () => {
     expect(world.read(agent, LastTurn)).toEqual({
       stop: 'cancelled',
       steps: 1,
+      usage: { calls: 1 },
       toolCalls: 0,
       startedAtMs: 0,
       endedAtMs: 30,
