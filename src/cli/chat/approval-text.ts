@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../index.ts'
 import type { AllowedCalls } from '../../protocol/policy.ts'
 import { exitPlanModeDeclaration } from '../../rules/policy/plan-mode.ts'
-import { linkedPlaces } from '../../runtime/policy/linked-places.ts'
+import { linkedPlaces } from '../../runtime/policy/real-paths.ts'
 import { visibleText } from '../../tools/files/clean-text.ts'
 import { deedText, reasonText } from '../../runtime/policy/reason-text.ts'
 import { proposedChange } from '../../runtime/tools/proposed-change.ts'

@@ -7,6 +7,7 @@ import { cutText } from '../../rules/text/cut-text.ts'
 import { inHome } from '../../runtime/config/folders.ts'
 import { closedPlaces } from '../../runtime/policy/real-paths.ts'
 import { leadsTo } from '../../tools/files/leads-to.ts'
+import { decodeText } from '../../tools/files/text-encoding.ts'
 import { maxPictureBytes, mediaTypeOf, tooLarge } from './pictures.ts'
 
 /** Names of files that are pictures. */
@@ -60,8 +61,9 @@ async function fileBlock(path: string, cwd: string): Promise<Block | string | un
   const mediaType = isPicture ? mediaTypeOf(bytes) : undefined
   if (isPicture && mediaType === undefined) return `@${path} is no PNG, JPEG, GIF or WebP picture, and is not added.`
   if (mediaType !== undefined) return { type: 'file', mediaType, data: bytes.toString('base64'), name: path }
-  if (bytes.includes(0)) return `@${path} is a binary file, and is not added.`
-  const content = bytes.toString('utf8')
+  const text = decodeText(bytes)
+  if (text === undefined && bytes.includes(0)) return `@${path} is a binary file, and is not added.`
+  const content = text?.text ?? bytes.toString('utf8')
   const shown = content.length > maxTextChars ? `${cutText(content, maxTextChars)}\n[cut here]` : content
   return { type: 'text', text: `<file path=${JSON.stringify(path)}>\n${shown}\n</file>` }
 }

@@ -1,6 +1,5 @@
 import type { McpServer, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
 import type { Clock } from '../../engine/loop/clock.ts'
-import { refusalBody } from './refusal-body.ts'
 import type { McpServing } from './mcp-serving.ts'
 import type { ServerCaller } from './server-caller.ts'
 
@@ -142,4 +141,9 @@ export class HttpSessions {
 
 function refused(status: number, code: number, message: string): Response {
   return new Response(refusalBody(message, code), { status, headers: { 'Content-Type': 'application/json' } })
+}
+
+/** The answer to a refused request, as JSON-RPC has it. */
+export function refusalBody(message: string, code = -32_000): string {
+  return JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null })
 }

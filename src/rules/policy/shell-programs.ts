@@ -22,6 +22,12 @@ const shells = /^(?:ba|z|da|k|a|c|tc|fi|mk|r?ba)?sh(?:\.exe)?$/
 export const interpreters =
   /^(?:(?:ba|z|da|k|a|c|tc|fi)?sh|python[\d.]*|node|nodejs|deno|bun|perl|ruby|php|lua|source|\.)$/
 
+/** Commands that may make a program of what they are given. */
+const decoders =
+  /^(?:base64|base32|basenc|xxd|od|openssl|uudecode|gunzip|zcat|gzip|bunzip2|bzip2|bzcat|xz|unxz|xzcat|zstd|lz4|rev|tr|printf)$/
+/** Those that decode, and do nothing else that a body does every day. */
+const onlyDecoders = /^(?:base64|base32|basenc|xxd|openssl|uudecode|rev)$/
+
 /** A text that a command has a shell run. */
 export interface HandedBody {
   readonly texts: readonly string[]
@@ -195,4 +201,12 @@ export function joined(words: readonly WordReading[]): Pick<HandedBody, 'texts' 
     texts: texts.map((text) => asWritten(text.replaceAll(wild.unknown, '$?'))),
     hasUnknown: isUnknown || isTooMuch,
   }
+}
+
+/** Does a part of a pipe take as a program, or as names, what commands before it decode? @param text of the whole pipe */
+export function takesDecoded(before: readonly string[], names: readonly string[], text: string): boolean {
+  const isFed = names.some((name) => interpreters.test(name))
+  const isEchoed = before.includes('echo') && /echo\s+-\w*e/.test(text)
+  const isDecoded = [...before, ...names].some((name) => onlyDecoders.test(name))
+  return (isFed && (isEchoed || before.some((name) => decoders.test(name)))) || (isDecoded && names.includes('xargs'))
 }

@@ -1,4 +1,3 @@
-import { runsDecoded, takesDecoded } from './decoders.ts'
 import { isPattern, wild } from './glob.ts'
 import type { Base } from './paths.ts'
 import type { Expanded } from './parameter-expansion.ts'
@@ -12,7 +11,15 @@ import {
   takesProgram,
 } from './other-programs.ts'
 import { inputOf, isTelling, printedBy } from './shell-output.ts'
-import { filledWords, type HandedBody, handedPrograms, interpreters, type RunFile, wrappers } from './shell-programs.ts'
+import {
+  filledWords,
+  type HandedBody,
+  handedPrograms,
+  interpreters,
+  type RunFile,
+  takesDecoded,
+  wrappers,
+} from './shell-programs.ts'
 import { commandTexts, takesTexts } from './command-texts.ts'
 import { printedInto, writtenByCommand } from './file-writing.ts'
 import { setBy } from './shell-settings.ts'
@@ -172,9 +179,6 @@ export class ShellReader {
     printedInto(node, this.#scope)
     // `exec < file` is for all that follows.
     if (this.#names[from] === 'exec') this.#input = inputOf(node, this.#scope) ?? this.#input
-    const names = this.#names.slice(from)
-    const isPiped = node.children.some(({ children }) => children.some(({ type }) => type === 'pipeline'))
-    if (!isPiped && runsDecoded(names)) this.#scope.cannotRead(node)
   }
 
   /** A pipe behind the mark of a here-document stands in its node: it reads what the command before makes of the document. */
@@ -188,7 +192,6 @@ export class ShellReader {
   }
 
   #command(node: SyntaxNode): void {
-    const from = this.#names.length
     const parts = this.#scope.parts(node.children)
     const assignments = node.children.filter(({ type }) => type === 'variable_assignment')
     for (const assignment of assignments) this.#doubted(() => this.visit(assignment))
@@ -212,10 +215,8 @@ export class ShellReader {
           at = end
         } else if (part.type !== 'variable_assignment') this.visit(part)
       }
-      const names = this.#names.slice(from)
-      const isDecoded = interpreters.test(name) && runsDecoded(names)
       const isChanged = this.#substitutions > 0 && isTelling(own) && printedBy(node, this.#scope) === undefined
-      if (isDecoded || isChanged) this.#scope.cannotRead(node)
+      if (isChanged) this.#scope.cannotRead(node)
       this.#runHanded(node, words, name)
       setBy(words, this.#scope, this.#input)
     })

@@ -3,10 +3,13 @@ import { flag, oneOf, whole } from '../../protocol/setting.ts'
 import { type PolicyConfig, reaches } from '../../protocol/policy.ts'
 import { ConfigSchema } from '../../rules/config/config-schema.ts'
 import { type ConfigInput, mergeLayers } from '../../rules/config/config.ts'
+import { cleanName } from '../../tools/files/clean-text.ts'
 import { lazily } from '../../world/lazily.ts'
 import { builtInProviderTable } from '../models/known-providers.ts'
 
 const filled = () => z.string().regex(/\S/)
+/** It stands in lines that people and models read, as it is. */
+const isNameInLines = (text: string) => cleanName(text) === text
 const names = (what: string) => z.array(filled()).describe(`a list of ${what}`)
 const paths = () => names('paths')
 const address = () => z.url({ protocol: /^https?$/ }).describe('an address that begins with http:// or https://')
@@ -43,7 +46,7 @@ const McpServer = lazily(() =>
     writePaths: optional('Paths besides the working folder that it may write to in the sandbox.', paths()),
     sandbox: optional('It runs in the sandbox, where there is one. Default: true.', flag()),
     roots: optional(
-      'Folders that it is told to work in. Default: that of the chat; none where its arguments name a folder.',
+      'Folders that it may work in (its roots). Default: that of the chat; none where its arguments name a folder.',
       paths(),
     ),
   }),
@@ -131,7 +134,8 @@ const outerKeys = () => ({
       z
         .string()
         .regex(/^[^\s/]+$/)
-        .describe('a name without slashes and blanks'),
+        .refine(isNameInLines)
+        .describe('a name without slashes, blanks and hidden characters'),
       Provider(),
     ),
   ),
@@ -145,7 +149,13 @@ const outerKeys = () => ({
     .optional(),
   mcp: z
     .strictObject({
-      servers: optional('MCP servers, by name.', z.record(filled().describe("a server's name"), McpServer())),
+      servers: optional(
+        'MCP servers, by name.',
+        z.record(
+          filled().refine(isNameInLines).describe("a server's name without line breaks and hidden characters"),
+          McpServer(),
+        ),
+      ),
       maxDeclared: optional(
         'Tools of servers that a model is shown; where there are more, it finds them by a search. Default: 40.',
         whole(0),

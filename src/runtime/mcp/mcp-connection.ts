@@ -40,11 +40,11 @@ export type AnswerElicitation = (
 export interface ConnectOptions {
   /** Stands in front of its tools' names. @default the name that the server gives itself */
   readonly name?: string | undefined
-  /** The folder that servers are told to work in. @default that of the process */
+  /** The working folder. @default that of the process */
   readonly cwd?: string | undefined
   /**
-   * Folders that a server is told to work in, counted from `cwd`; `[]`: it is told of none. @default `cwd`; none where an argument
-   * of the server's program is a folder, which it would otherwise drop for this one
+   * Folders that the server may work in (its roots), relative to `cwd`; `[]`: none are announced. @default `cwd`; none where an
+   * argument of the server's program is a folder, which the server would ignore in favour of the roots
    */
   readonly roots?: readonly string[] | undefined
   /** Asks a person what a server wants to know. Absent: servers get no answer. */
@@ -131,7 +131,7 @@ export class McpConnection {
    * Calls a tool.
    *
    * @param tool as its server calls it
-   * @throws when the connection is lost, and the signal's reason: then the server has been told to cancel
+   * @throws when the connection is lost, and the signal's reason: then the server was asked to cancel
    */
   async call(
     tool: string,

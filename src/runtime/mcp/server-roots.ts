@@ -3,8 +3,8 @@ import { resolve } from 'node:path'
 import { inHome } from '../config/folders.ts'
 
 /**
- * Folders that a server is told to work in, absolute. By default the working folder; none where an argument of its program is a
- * folder: a server that is told of others drops its own.
+ * The roots that a client announces to a server, absolute: folders to work in. By default the working folder; none where an argument
+ * of the server's program is a folder, since a server that gets roots ignores its arguments.
  */
 export function serverRoots(
   target: { readonly args?: readonly string[] | undefined } | { readonly url: string },

@@ -1,12 +1,16 @@
 import { type Dirent, lstatSync, readlinkSync } from 'node:fs'
 import { lstat, readdir, readlink, stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
 import { dirname, normalize } from 'node:path'
 import type { PathStyle } from '../../protocol/policy.ts'
+import { pathArguments } from '../../rules/policy/call.ts'
+import { PlacesOfCall } from '../../rules/policy/call-places.ts'
 import { canMatch, isPattern } from '../../rules/policy/glob.ts'
-import { isAnchored } from '../../rules/policy/paths.ts'
+import { absolute, isAnchored } from '../../rules/policy/paths.ts'
 import { closedBy, ClosedPlaces } from '../../rules/policy/closed-places.ts'
 import { type Found, leadsTo, type Look, placesOf } from '../../tools/files/leads-to.ts'
 import type { ToolContext } from '../../tools/port.ts'
+import type { JsonObject } from '../../world/json.ts'
 
 const styles: Readonly<Partial<Record<NodeJS.Platform, PathStyle>>> = { darwin: 'darwin', win32: 'win32' }
 
@@ -130,4 +134,13 @@ function foundHere(path: string): Found {
 async function only<Item>(items: readonly Item[], fits: (item: Item) => Promise<boolean>): Promise<readonly Item[]> {
   const kept = await Promise.all(items.map(fits))
   return items.filter((_, at) => kept[at])
+}
+
+/** Where the paths among the arguments of a call lead now, by the paths as given: those that are links or lie behind one. */
+export async function linkedPlaces(given: JsonObject, cwd: string): Promise<Readonly<Record<string, string>>> {
+  const call = { tool: '', arguments: given, channel: 'cli' as const, cwd, home: homedir() }
+  const disk = new RealPaths({ folder: cwd })
+  const paths = new Set([cwd, ...pathArguments(call).map((path) => absolute(path, call))])
+  const real = await Promise.all([...paths].map(async (path) => [path, await disk.leadsTo(path)] as const))
+  return new PlacesOfCall({ ...call, facts: { real: Object.fromEntries(real) } }).links()
 }

@@ -17,12 +17,18 @@ export interface EditedFile {
 /**
  * Finds a file to replace, or the place of a new one.
  *
- * @throws Refusal for what is no regular file, and for one that changed since the chat session last read or wrote it
+ * @throws Refusal for what is no regular file, for one that is read-only, and for one that changed since the chat session last read
+ * or wrote it
  */
 async function editedFile(path: string, settings: ToolSettings): Promise<EditedFile> {
   const { realPath, stats } = await new WholeDisk(settings).locate(path)
   if (stats === undefined) return { realPath, isNew: true }
   checkFile(path, stats)
+  // Another file in its place would not be: who has made it so means it, even where the user may write to all.
+  if ((stats.mode & writable) === 0) {
+    const mode = (stats.mode & 0o777).toString(8).padStart(4, '0')
+    throw Refusal.of(path, `is read-only (mode ${mode}). If it is to be changed, make it writable first.`)
+  }
   const current = await stat(realPath, { bigint: true })
   if (settings.fileTimes.hasChanged(realPath, current)) {
     throw Refusal.of(path, 'changed since it was last read. Read it again.')
@@ -53,6 +59,9 @@ export async function editInTurn<T>(
     if (edits.get(realPath) === ended) edits.delete(realPath)
   }
 }
+
+/** By its owner, its group or others. */
+const writable = 0o222
 
 /** Most bytes of a file that is edited. */
 const maxEditedBytes = 64 * 1024 * 1024

@@ -1,5 +1,5 @@
 import { diffArrays } from 'diff'
-import { decodeText, type EncodedText, encodeText } from './text-encoding.ts'
+import { decodeText, type EncodedText, encodeText } from '../../tools/files/text-encoding.ts'
 
 /** Longest time to compare the lines of a file with mixed line ends, in milliseconds of real time. */
 const maxCompareMs = 1_000
@@ -10,8 +10,8 @@ export interface KeptForm {
   readonly bytes: Buffer
   /** In words, such as `CRLF line ends`. */
   readonly kept: readonly string[]
-  /** It was text in an encoding that is not known, and is UTF-8 now. */
-  readonly isReencoded: boolean
+  /** A sentence on what of the file is lost. */
+  readonly lost?: string
 }
 
 /**
@@ -22,9 +22,12 @@ export interface KeptForm {
  */
 export function keptForm(before: Buffer, given: string): KeptForm {
   const decoded = before.length === 0 ? undefined : decodeText(before)
-  const isReencoded = decoded === undefined && before.length > 0 && !before.includes(0)
-  const old = isReencoded ? inUnknown(before) : decoded
-  if (old === undefined) return { bytes: Buffer.from(given), kept: [], isReencoded }
+  const isUnknown = decoded === undefined && before.length > 0 && !before.includes(0)
+  const old = isUnknown ? inUnknown(before) : decoded
+  if (old === undefined) {
+    const lost = before.length > 0 && { lost: 'It was a binary file before.' }
+    return { bytes: Buffer.from(given), kept: [], ...lost }
+  }
   const isMarked = given.startsWith(mark)
   const said = isMarked ? given.slice(1) : given
   const ended = said === '' || /[\r\n]$/.test(said) || !/[\r\n]$/.test(old.text) ? said : `${said}\n`
@@ -36,7 +39,8 @@ export function keptForm(before: Buffer, given: string): KeptForm {
     ...(old.hasMark && !isMarked ? ['the byte order mark'] : []),
     ...(old.encoding === 'utf-8' ? [] : [`its encoding, ${old.encoding.toUpperCase()}`]),
   ]
-  return { bytes: encodeText({ ...old, text, hasMark: old.hasMark || isMarked }), kept, isReencoded }
+  const lost = isUnknown && { lost: 'It was not in UTF-8 before, and is now.' }
+  return { bytes: encodeText({ ...old, text, hasMark: old.hasMark || isMarked }), kept, ...lost }
 }
 
 /** Line ends are the same bytes in all encodings but UTF-16. */

@@ -1,8 +1,8 @@
 import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { decodeText } from '../../tools/files/text-encoding.ts'
 import type { JsonObject } from '../../world/json.ts'
 import { inHome } from '../config/folders.ts'
-import { decodeText } from './text-encoding.ts'
 
 /** What a call of a file tool would change. */
 export interface ProposedChange {
@@ -33,7 +33,10 @@ export async function proposedChange(
 async function written(path: string, content: string): Promise<Omit<ProposedChange, 'path'>> {
   const before = await bytesOf(path)
   if (before === undefined) return { lines: signed('+', content) }
+  if (before === 'large') return { lines: signed('+', content), note: 'all of a large file is replaced' }
   const { hasReturnsOnly, keptForm } = await import('./kept-form.ts')
+  const isBinary = before.includes(0) && decodeText(before) === undefined
+  if (isBinary) return { lines: signed('+', content), note: 'a binary file is replaced' }
   const { bytes } = keptForm(before, content)
   if (bytes.equals(before)) return { lines: [], note: 'the file has this content already' }
   const { structuredPatch } = await import('diff')
@@ -45,10 +48,12 @@ async function written(path: string, content: string): Promise<Omit<ProposedChan
   return { lines: patch.hunks.flatMap(({ oldStart, lines }) => [`@@ line ${oldStart} @@`, ...lines]) }
 }
 
-async function bytesOf(path: string): Promise<Buffer | undefined> {
+/** `undefined`: no file is there. */
+async function bytesOf(path: string): Promise<Buffer | 'large' | undefined> {
   try {
     const stats = await stat(path)
-    return stats.isFile() && stats.size <= maxComparedBytes ? await readFile(path) : undefined
+    if (!stats.isFile()) return undefined
+    return stats.size <= maxComparedBytes ? await readFile(path) : 'large'
   } catch {
     return undefined
   }

@@ -1,10 +1,10 @@
 import { cleanText } from '../../tools/files/clean-text.ts'
 import { refusable, Refusal } from '../../tools/files/refusal.ts'
+import { decodeText, encodeText } from '../../tools/files/text-encoding.ts'
 import type { ToolOutput } from '../../tools/port.ts'
 import { type EditedFile, editInTurn, readWhole, replaceFile } from './edited-file.ts'
 import { hasReturnsOnly, withLineEnds } from './kept-form.ts'
 import type { ToolSettings } from './settings.ts'
-import { decodeText, encodeText } from './text-encoding.ts'
 
 /** Which text of which file to replace. */
 export interface ReplaceRequest {

@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { TextDecoder } from 'node:util'
 import { cutText } from '../../rules/text/cut-text.ts'
+import { encodingOf } from './text-encoding.ts'
 
 /** Without its line break. */
 export interface TextLine {
@@ -15,17 +16,16 @@ export interface TextChunk {
   readonly sizeBytes: number
 }
 
-/** A NUL byte near the beginning, and not UTF-16. */
+/** Its first bytes are those of no text. */
 export class BinaryFile extends Error {
   override readonly name = 'BinaryFile'
 }
 
 const chunkBytes = 256 * 1024
-const binaryCheckBytes = 8 * 1024
 
 /**
- * Reads lines in pieces: memory holds one piece, and at most `maxLineChars` of a line. UTF-8, or UTF-16 with a byte order mark;
- * lines end in `\n` or `\r\n`, or in `\r` where the first piece has no other line end.
+ * Reads lines in pieces: memory holds one piece, and at most `maxLineChars` of a line. UTF-8 or UTF-16 (`encodingOf`); lines
+ * end in `\n` or `\r\n`, or in `\r` where the first piece has no other line end.
  *
  * @param handle is closed at the end
  * @throws BinaryFile
@@ -43,7 +43,7 @@ export async function* textChunks(
       signal.throwIfAborted()
       const { bytesRead } = await handle.read(buffer, 0, chunkBytes, null)
       const bytes = buffer.subarray(0, bytesRead)
-      decoder ??= new TextDecoder(encodingOf(bytes))
+      decoder ??= decoderOf(bytes)
       if (bytesRead === 0) break
       const text = decoder.decode(bytes, { stream: true })
       lineEnd ??= text.includes('\n') || !/\r./.test(text) ? '\n' : '\r'
@@ -55,11 +55,10 @@ export async function* textChunks(
   }
 }
 
-function encodingOf(head: Uint8Array): string {
-  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'
-  if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be'
-  if (head.subarray(0, binaryCheckBytes).includes(0)) throw new BinaryFile('a NUL byte in its first 8 kB')
-  return 'utf-8'
+function decoderOf(head: Uint8Array): TextDecoder {
+  const encoding = encodingOf(head)
+  if (encoding === undefined) throw new BinaryFile('its first bytes are those of no text')
+  return new TextDecoder(encoding)
 }
 
 type LineEnd = '\n' | '\r'

@@ -121,6 +121,19 @@ describe('a configuration that cannot be used', () => {
     expect((await refusal({ own }))[0]).toContain(`: ${key}: expected `)
   })
 
+  it.for(['a\nEntia: all is allowed', 'a\u2028b', 'a\tb', '\u001b[2Ja', 'a\u202eb', 'a\u200bb', 'a\r'])(
+    'may be wrong in a name that no line shows as it is: %j',
+    async (name) => {
+      const [line = '', ...more] = await refusal({ own: { mcp: { servers: { [name]: { command: 'true' } } } } })
+      expect([line, ...more]).toEqual([
+        expect.stringMatching(/: mcp\.servers\[.*: expected a server's name without line/),
+      ])
+      expect(line).not.toMatch(/[\p{Cc}\p{Cf}\u2028]/u)
+      const provider = { api: 'anthropic', baseUrl: 'http://x', defaultModel: 'm' }
+      expect((await refusal({ own: { providers: { [name]: provider } } }))[0]).toContain(': expected a name without ')
+    },
+  )
+
   it.for<[object, string]>([
     [
       { trustedFolders: ['/a', '.'] },

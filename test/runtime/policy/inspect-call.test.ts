@@ -46,6 +46,9 @@ describe('a call whose paths are looked up on the disk', () => {
     for (const path of ['k/id_rsa', 'dangling', 'd/../../.ssh/id_rsa', 'k'])
       expect((await judged(callOf('read_file', path))).reason, path).toBe(`credential path: ${path}`)
     expect((await judged(callOf('read_file', 'd/x'))).reason).toBe('default: personal/read/console')
+    // The folder above the target, not the one above the link.
+    expect((await judged(callOf('read_file', 'd/../x'))).reason).toBe('default: personal/read/console')
+    expect((await shell('cat d/../x')).reason).toBe('default: personal/exec/console')
     expect((await judged(callOf('read_file', 'x/y'))).reason).toBe('default: code/read/console')
   })
 

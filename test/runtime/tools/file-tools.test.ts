@@ -194,6 +194,62 @@ describe('a file that is written over', () => {
     expect(await readFile(join(folder, 'a.txt'), 'utf8')).toBe('s\u00fc\u00df\r\nc\r\n')
   })
 
+  it.for<[string, (text: string) => Buffer]>([
+    ['UTF-16LE', (text) => Buffer.from(text, 'utf16le')],
+    ['UTF-16BE', (text) => Buffer.from(text, 'utf16le').swap16()],
+  ])('keeps %s without a byte order mark', async ([encoding, encoded]) => {
+    const folder = await tempFolder({ 'a.txt': encoded('one\r\nGr\u00fc\u00dfe \ud83d\udc1d\r\nthree\r\n') })
+    const call = toolsIn(folder)
+    expect(await call('read_file', { path: 'a.txt' })).toBe('1\tone\n2\tGr\u00fc\u00dfe \ud83d\udc1d\n3\tthree')
+    await call('replace_in_file', { path: 'a.txt', old: 'one\nGr', new: '1\n2\nGr' })
+    const after = '1\r\n2\r\nGr\u00fc\u00dfe \ud83d\udc1d\r\nthree\r\n'
+    expect(await readFile(join(folder, 'a.txt'))).toEqual(encoded(after))
+    expect(await call('write_file', { path: 'a.txt', content: 'all\nnew\n' })).toBe(
+      `Wrote 20 bytes to a.txt (replaced). It keeps CRLF line ends, its encoding, ${encoding}.`,
+    )
+    expect(await readFile(join(folder, 'a.txt'))).toEqual(encoded('all\r\nnew\r\n'))
+  })
+
+  it.for<[string, Buffer]>([
+    ['a program', Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0x3e, 0])],
+    ['numbers of two bytes', Buffer.from(new Uint16Array([1, 2, 3, 5, 8, 13, 21, 34]).buffer)],
+    ['text with a NUL in it', Buffer.from('some text\0more of it')],
+    ['UTF-16 without a mark that is cut', Buffer.from('one two three', 'utf16le').subarray(0, -1)],
+    ['UTF-16 without a mark in half a pair', Buffer.from('one two \ud83d three', 'utf16le')],
+    ['Chinese in UTF-16 without a mark', Buffer.from('\u4f60\u597d\u4e16\u754c\n\u4f60\u597d', 'utf16le')],
+  ])('is said to be binary where that is what it was: %s', async ([, bytes]) => {
+    const folder = await tempFolder({ a: bytes })
+    const call = toolsIn(folder)
+    expect(await call('replace_in_file', { path: 'a', old: 'o', new: 'x' })).toBe('Error: a is a binary file.')
+    expect(await readFile(join(folder, 'a'))).toEqual(bytes)
+    expect(await call('write_file', { path: 'a', content: 'x' })).toBe(
+      'Wrote 1 bytes to a (replaced). It was a binary file before.',
+    )
+  })
+
+  it('of more than 64 MB keeps nothing of its form, and the model reads that', async () => {
+    const folder = await tempFolder({ 'a.txt': 'one\r\n' })
+    await truncate(join(folder, 'a.txt'), 64 * 1024 * 1024 + 1)
+    expect(await toolsIn(folder)('write_file', { path: 'a.txt', content: 'new\n' })).toBe(
+      'Wrote 4 bytes to a.txt (replaced). It was too large to keep its line ends and its encoding.',
+    )
+  })
+
+  it.for([0o444, 0o400, 0o555])('is left alone where its user has made it read-only: mode %o', async (mode) => {
+    const folder = await tempFolder({ 'a.txt': 'one\n' })
+    await chmod(join(folder, 'a.txt'), mode)
+    await symlink('a.txt', join(folder, 'link'))
+    const call = toolsIn(folder)
+    const refused = `is read-only (mode 0${mode.toString(8)}). If it is to be changed, make it writable first.`
+    for (const path of ['a.txt', 'link']) {
+      expect(await call('write_file', { path, content: 'two\n' })).toBe(`Error: ${path} ${refused}`)
+      expect(await call('replace_in_file', { path, old: 'one', new: 'two' })).toBe(`Error: ${path} ${refused}`)
+    }
+    expect(await readFile(join(folder, 'a.txt'), 'utf8')).toBe('one\n')
+    await chmod(join(folder, 'a.txt'), 0o644)
+    expect(await call('write_file', { path: 'a.txt', content: 'two\n' })).toMatch(/^Wrote 4 bytes/)
+  })
+
   it.for(['write_file', 'replace_in_file'])(
     'keeps its mode and its other names after two calls of %s',
     async (tool) => {
