@@ -360,7 +360,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'matrixSend',
     'matrixSessions',
   ],
-  'entia/postgres': ['defineFleet', 'fleetDefaults', 'postgresStore', 'postgresStoreDefaults'],
+  'entia/postgres': ['defineFleet', 'fleetDefaults', 'postgresDispatcher', 'postgresStore', 'postgresStoreDefaults'],
   'entia/vitest': ['worldMatchers'],
   'entia/inspector': ['CopyingSource', 'LivingSource', 'RunSource', 'StoreSource', 'inspect', 'inspectorHandler'],
 }

@@ -1,4 +1,4 @@
-import type { FleetTotals, LineInfo } from '../../doors/postgres/index.ts'
+import type { FleetTotals, QueuedSession } from '../../doors/postgres/index.ts'
 import { parsedWords, UsageError, wholeNumber } from '../parsed-words.ts'
 import { tableLines } from '../table-lines.ts'
 import { many } from '../terminal/amounts.ts'
@@ -38,7 +38,8 @@ export async function queueCommand(words: readonly string[], place: FleetPlace):
   const limit = wholeNumber('--limit', values.limit, 0)
   const { store, where } = await fleetStore('queue', values, place.environment)
   try {
-    const [all, totals] = await Promise.all([store.line.list(), store.totals()])
+    const [all, held, counts] = await Promise.all([store.line.list(), store.totals(), store.line.counts()])
+    const totals: FleetTotals = { ...held, ...counts }
     const out = fleetOutput(place, where, values.json === true)
     const { tenant } = values
     const sessions = tenant === undefined ? all : all.filter((session) => session.tenant === tenant)
@@ -52,7 +53,7 @@ export async function queueCommand(words: readonly string[], place: FleetPlace):
   }
 }
 
-function linesOf(sessions: readonly LineInfo[], totals: FleetTotals, limit: number, out: WorldsOutput): string[] {
+function linesOf(sessions: readonly QueuedSession[], totals: FleetTotals, limit: number, out: WorldsOutput): string[] {
   const { look } = out
   const shown = sessions.slice(0, limit)
   const more = sessions.length - shown.length
@@ -66,7 +67,7 @@ function linesOf(sessions: readonly LineInfo[], totals: FleetTotals, limit: numb
   ]
 }
 
-function headLines(totals: FleetTotals, sessions: readonly LineInfo[]): string[] {
+function headLines(totals: FleetTotals, sessions: readonly QueuedSession[]): string[] {
   const { lettersWaiting, oldestLetterMs, sessionsRunning, sessionsWaiting, workersAlive } = totals
   const resting = sessions.filter(isAtRest).length
   const more = resting === 0 ? '' : `, ${resting} resting`
@@ -78,7 +79,7 @@ function headLines(totals: FleetTotals, sessions: readonly LineInfo[]): string[]
 }
 
 /** Who has how much, where there are several. */
-function tenantLines(sessions: readonly LineInfo[], { look }: WorldsOutput): string[] {
+function tenantLines(sessions: readonly QueuedSession[], { look }: WorldsOutput): string[] {
   const byTenant = Map.groupBy(sessions, ({ tenant }) => tenant)
   if (byTenant.size < 2) return []
   const rows = [...byTenant].map(([tenant, its]) => {
@@ -91,7 +92,7 @@ function tenantLines(sessions: readonly LineInfo[], { look }: WorldsOutput): str
   return ['', look.paint('dim', head), ...lines]
 }
 
-function sessionLines(sessions: readonly LineInfo[], { look }: WorldsOutput): string[] {
+function sessionLines(sessions: readonly QueuedSession[], { look }: WorldsOutput): string[] {
   const rows = sessions.map(({ ageMs, root, tenant, worker, world, ...session }) => [
     world,
     root,
@@ -104,7 +105,7 @@ function sessionLines(sessions: readonly LineInfo[], { look }: WorldsOutput): st
   return [look.paint('dim', head), ...lines]
 }
 
-type Standing = Pick<LineInfo, 'hasSlot' | 'isResting' | 'wantsSlot'>
+type Standing = Pick<QueuedSession, 'hasSlot' | 'isResting' | 'wantsSlot'>
 
 /** It waits for its own sessions or for a person, and needs no slot meanwhile: open in a worker, or parked. */
 function isAtRest({ hasSlot, wantsSlot }: Standing): boolean {

@@ -1,7 +1,6 @@
 import * as standardComponents from '../../../components/index.ts'
 import { standardSystems } from '../../../systems/index.ts'
 import { Host } from '../../engine/effects/host.ts'
-import { type HostOptions, hostOptionNames, type ToolChangePolicy } from '../../engine/effects/host-options.ts'
 import { Worker } from '../../engine/fleet/worker.ts'
 import type { EventsByType, RunnerEvent } from '../../engine/loop/events.ts'
 import { realClock } from '../../engine/loop/clock.ts'
@@ -10,89 +9,25 @@ import { isLasting } from '../../stores/postgres/errors.ts'
 import { firstSnapshot } from '../../engine/loop/journal-writer.ts'
 import { FleetWorlds } from '../../runtime/worlds/fleet-worlds.ts'
 import type { NamedWorld } from '../../runtime/worlds/named-world.ts'
-import type { FleetTotals, LineInfo, PostgresStore, WorkerInfo } from '../../stores/postgres/port.ts'
+import type { Dispatcher, QueuedSession } from '../../stores/postgres/dispatcher.ts'
+import type { FleetTotals, PostgresStore, WorkerInfo } from '../../stores/postgres/port.ts'
 import { postgresStore, type PostgresStoreOptions } from '../../stores/postgres/postgres.ts'
-import type { Component, Entity } from '../../world/component.ts'
-import { EntiaError, type EntiaErrorCode } from '../../world/entia-error.ts'
-import { refuseUnknownOptions, shortly } from '../../world/known-options.ts'
+import type { Component } from '../../world/component.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+import { shortly } from '../../world/known-options.ts'
 import { didYouMean } from '../../world/near-names.ts'
+import { filledText, refuseMisfit } from '../../world/option-shapes.ts'
+import type { World } from '../../world/world.ts'
 import {
-  callback,
-  count,
-  countFromZero,
-  filledText,
-  flag,
-  refuseMisfit,
-  refuseMisfits,
-  table,
-  text,
-} from '../../world/option-shapes.ts'
-import type { System, World } from '../../world/world.ts'
+  checkedWork,
+  checkFleet,
+  fleetDefaults,
+  type FleetOptions,
+  type FleetWorkerOptions,
+  hostOptionsOf,
+} from './fleet-options.ts'
 import { abilitiesText, kindOf, PostgresBoard } from './postgres-board.ts'
-
-/** Besides these, the options of the Host that each worker has: models, tools, prices … */
-export interface FleetOptions extends Omit<HostOptions, 'clock' | 'maxSessions' | 'sessionPool'> {
-  /** Where the database is: `postgres://user:password@host:5432/database`. */
-  readonly database: string
-  /**
-   * Makes the worlds that the store does not have, by the first part of their names: `desk` makes `desk` and `desk/4711`. The
-   * world has the name that it is given.
-   */
-  readonly worlds: Readonly<Record<string, (name: string) => World>>
-  /** The systems of all worlds. @default standardSystems() */
-  readonly systems?: readonly System[]
-  /** Components besides the standard ones that worlds have. @default none */
-  readonly components?: Iterable<Component> | Readonly<Record<string, unknown>>
-  /** The agent that is spoken to. @default the only one of the world */
-  readonly agentOf?: (world: World) => Entity
-  /** Most sessions that run at once, on all workers together. @default 50 */
-  readonly maxSessions?: number
-  /** Whose a root world is. Each tenant gets its share of the sessions. @default what stands before the last `/` of its name */
-  readonly tenantOf?: (world: string) => string
-  /** Most sessions of one tenant that run at once. @default `maxSessions` */
-  readonly maxSessionsPerTenant?: number
-  /** Milliseconds without work or letters after which a world is parked. @default 30000 */
-  readonly idleMs?: number
-  /**
-   * What happens to tools of saved agents that workers declare differently, or that no living worker has: as in one process.
-   * Absent: changed declarations are replaced, and a world with a tool that no living worker has waits for one that has it.
-   */
-  readonly onToolChange?: ToolChangePolicy
-  /** Keep all ticks in the database, to replay runs. @default false */
-  readonly record?: boolean
-  /** The schema of the tables. @default 'entia' */
-  readonly schema?: string
-  /** A worker that says nothing for so long is thought dead. @default 10000 */
-  readonly leaseMs?: number
-}
-
-/** What holds where the options of a fleet say nothing. */
-export const fleetDefaults = {
-  maxSessions: 50,
-  idleMs: 30_000,
-  schema: 'entia',
-  leaseMs: 10_000,
-  sessionsPerWorker: 20,
-  worldsPerWorker: 200,
-  onceMs: 30_000,
-} as const
-
-/** Options of a worker. */
-export interface FleetWorkerOptions {
-  /** Most sessions that run in it at once. Those that wait for their own sessions or for people do not count. @default 20 */
-  readonly sessions?: number
-  /** Most root worlds that it holds at once. @default 200 */
-  readonly worlds?: number
-  /** What the list of workers says of it. @default '' */
-  readonly note?: string
-  /** A world cannot be driven here now. It is tried again after a while. */
-  readonly unfit?: (world: string, code: EntiaErrorCode | undefined, message: string) => void
-  /**
-   * The worker cannot use the database. `isOver`: it never will, because rights or tables are missing, so it has stopped; otherwise
-   * it tries again. @default a process warning with the code `ENTIA_WORKER_FAILED`
-   */
-  readonly failed?: (error: Error, isOver: boolean) => void
-}
+import { postgresDispatcher } from './postgres-dispatcher.ts'
 
 /** Drives worlds of a fleet that come to it. */
 export interface FleetWorker {
@@ -136,7 +71,7 @@ export interface WorkerMetrics extends FleetTotals {
 export interface FleetStatus {
   readonly workers: readonly WorkerInfo[]
   /** Sessions with a worker, and behind them those in line. */
-  readonly sessions: readonly LineInfo[]
+  readonly sessions: readonly QueuedSession[]
   readonly letters: { readonly waiting: number; readonly oldestMs: number }
 }
 
@@ -158,40 +93,13 @@ export interface Fleet {
   close(): Promise<void>
 }
 
-const ownNames = [
-  'agentOf',
-  'components',
-  'database',
-  'idleMs',
-  'leaseMs',
-  'maxSessions',
-  'maxSessionsPerTenant',
-  'record',
-  'schema',
-  'systems',
-  'tenantOf',
-  'worlds',
-]
-const hostNames = hostOptionNames.filter((name) => !['clock', 'maxSessions', 'sessionPool'].includes(name))
-
 /**
  * Describes worlds that run on many machines: the same in every process, but that workers may have different tools and models. It
  * connects when it is first used.
  * @throws `invalid-argument`, `config-invalid`
  */
 export function defineFleet(options: FleetOptions): Fleet {
-  refuseUnknownOptions('defineFleet', options, [...ownNames, ...hostNames])
-  refuseMisfit('defineFleet', 'worlds', options.worlds, table)
-  for (const [kind, make] of Object.entries(options.worlds))
-    refuseMisfit('defineFleet', `worlds.${kind}`, make, callback)
-  refuseMisfits('defineFleet', options, {
-    agentOf: callback,
-    idleMs: countFromZero,
-    maxSessions: count,
-    maxSessionsPerTenant: count,
-    record: flag,
-    tenantOf: callback,
-  })
+  checkFleet(options)
   // Refused here, not by the first worker.
   new Host(hostOptionsOf(options)).close()
   return new PostgresFleet(options)
@@ -203,6 +111,8 @@ class PostgresFleet implements Fleet {
   readonly store: PostgresStore
   readonly #named: FleetWorlds
   readonly #workers = new Set<FleetWorker>()
+  /** To look at the sessions. */
+  #looking: Dispatcher | undefined
 
   constructor(options: FleetOptions) {
     this.#options = options
@@ -234,7 +144,8 @@ class PostgresFleet implements Fleet {
     const { failed, note, sessions, unfit, worlds } = checkedWork(options)
     const store = this.#newStore(note)
     const { agentOf, idleMs = fleetDefaults.idleMs, onToolChange, record } = this.#options
-    const board = this.#boardOver(store, unfit)
+    const dispatcher = this.#dispatcherOver(store)
+    const board = this.#boardOver(store, dispatcher, unfit)
     const host = new Host(hostOptionsOf(this.#options), { fleet: board })
     const worker = new Worker({
       store,
@@ -264,6 +175,7 @@ class PostgresFleet implements Fleet {
       this.#workers.delete(made)
       await worker.stop(onceMs)
       host.close()
+      await dispatcher.close()
       await store.close()
     }
     let stopping: Promise<void> | undefined
@@ -275,7 +187,8 @@ class PostgresFleet implements Fleet {
       },
       metrics: async () => {
         const { sessions: sessionsHeld, worlds: worldsHeld } = worker.holds
-        return { ...(await store.totals()), worldsHeld, sessionsHeld, commits: store.commits, ...worker.counts }
+        const [totals, counts] = await Promise.all([store.totals(), dispatcher.counts()])
+        return { ...totals, ...counts, worldsHeld, sessionsHeld, commits: store.commits, ...worker.counts }
       },
       on: (type: string, listener: (event: never) => unknown) => worker.on(type, listener),
       problem: async () => over ?? problemOf(store, id),
@@ -288,7 +201,7 @@ class PostgresFleet implements Fleet {
   async status(): Promise<FleetStatus> {
     const [workers, sessions, totals] = await Promise.all([
       this.store.workers(),
-      this.store.line.list(),
+      (this.#looking ??= this.#dispatcherOver(this.store)).list(),
       this.store.totals(),
     ])
     return { workers, sessions, letters: { waiting: totals.lettersWaiting, oldestMs: totals.oldestLetterMs } }
@@ -297,6 +210,7 @@ class PostgresFleet implements Fleet {
   async close(): Promise<void> {
     await this.#named.close()
     await Promise.all([...this.#workers].map((worker) => worker.stop()))
+    await this.#looking?.close()
     await this.store.close()
   }
 
@@ -311,7 +225,12 @@ class PostgresFleet implements Fleet {
     return postgresStore({ database, leaseMs, schema, note } satisfies PostgresStoreOptions)
   }
 
-  #boardOver(store: PostgresStore, unfit: FleetWorkerOptions['unfit']): PostgresBoard {
+  #dispatcherOver(store: PostgresStore): Dispatcher {
+    const { database, dispatcher = postgresDispatcher(), schema = fleetDefaults.schema } = this.#options
+    return dispatcher.open({ store, database, schema })
+  }
+
+  #boardOver(store: PostgresStore, dispatcher: Dispatcher, unfit: FleetWorkerOptions['unfit']): PostgresBoard {
     const { maxSessions = fleetDefaults.maxSessions, tenantOf = folderOf } = this.#options
     const { maxSessionsPerTenant = maxSessions } = this.#options
     const quarantined = (world: string, _: string, strikes: number): void => {
@@ -319,7 +238,7 @@ class PostgresFleet implements Fleet {
       unfit?.(world, undefined, what)
     }
     const kinds = Object.keys(this.#options.worlds)
-    return new PostgresBoard({ store, kinds, maxSessions, maxSessionsPerTenant, tenantOf, quarantined })
+    return new PostgresBoard({ store, dispatcher, kinds, maxSessions, maxSessionsPerTenant, tenantOf, quarantined })
   }
 
   async #place(world: World): Promise<void> {
@@ -353,35 +272,7 @@ async function problemOf(store: PostgresStore, id: number): Promise<string | und
   }
 }
 
-/** @throws `invalid-argument` */
-function checkedWork(options: FleetWorkerOptions) {
-  refuseUnknownOptions('fleet.work', options, ['failed', 'note', 'sessions', 'unfit', 'worlds'])
-  refuseMisfits('fleet.work', options, {
-    failed: callback,
-    note: text,
-    sessions: countFromZero,
-    unfit: callback,
-    worlds: countFromZero,
-  })
-  const { sessionsPerWorker, worldsPerWorker } = fleetDefaults
-  const { failed = warnOfFailure, note = '', sessions = sessionsPerWorker, unfit, worlds = worldsPerWorker } = options
-  return { failed, note, sessions, unfit, worlds }
-}
-
-function warnOfFailure(error: Error, isOver: boolean): void {
-  const what = isOver ? 'It has stopped.' : 'It tries again.'
-  process.emitWarning(`A worker of a fleet cannot use the database: ${error.message} ${what}`, {
-    type: 'EntiaWarning',
-    code: 'ENTIA_WORKER_FAILED',
-    detail: 'Give fleet.work({ failed }) to hear of it.',
-  })
-}
-
 function folderOf(world: string): string {
   const end = world.lastIndexOf('/')
   return end === -1 ? '' : world.slice(0, end)
-}
-
-function hostOptionsOf(options: FleetOptions): HostOptions {
-  return Object.fromEntries(Object.entries(options).filter(([name]) => hostNames.includes(name as never)))
 }

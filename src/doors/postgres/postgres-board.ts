@@ -13,13 +13,15 @@ import {
 import { givenUp, maxStrikes, suspectStrikes } from '../../engine/fleet/strikes.ts'
 import { firstSnapshot } from '../../engine/loop/journal-writer.ts'
 import { ToolDeclaration } from '../../protocol/tool-declaration.ts'
-import type { LineClaim, PeerState, PostgresStore, Suspects } from '../../stores/postgres/port.ts'
+import type { Dispatcher, SessionClaim, Suspects } from '../../stores/postgres/dispatcher.ts'
+import type { PeerState, PostgresStore } from '../../stores/postgres/port.ts'
 import { lazily } from '../../world/lazily.ts'
 import { fingerprint } from '../../world/random.ts'
 import type { World } from '../../world/world.ts'
 
 export interface PostgresBoardOptions {
   readonly store: PostgresStore
+  readonly dispatcher: Dispatcher
   /** Which worlds this process can make. It leaves others to others, and their sessions too. */
   readonly kinds: readonly string[]
   /** Most sessions with a slot at once, over all workers. */
@@ -72,7 +74,7 @@ interface Peer {
   readonly can: WorkerAbilities
 }
 
-/** The board of a fleet in its database: the sessions in line there, and the worlds that are due. */
+/** The board of a fleet in its database: the sessions that its dispatcher gives, and the worlds that are due. */
 export class PostgresBoard implements Board {
   readonly #options: PostgresBoardOptions
   #sweptAt = -Infinity
@@ -88,20 +90,20 @@ export class PostgresBoard implements Board {
   }
 
   async launch(order: SessionOrder, world: World, epoch: number): Promise<void> {
-    const { store, tenantOf } = this.#options
+    const { dispatcher, tenantOf } = this.#options
     const { parent, root, sessionId } = order
     const { isBusy, snapshot } = firstSnapshot(world)
     const job = JSON.stringify(order)
     const place = { world: sessionId, root, ...snapshot, isBusy, tenant: tenantOf(root), job }
-    await store.line.enter(place, { world: parent, epoch })
+    await dispatcher.launch(place, { world: parent, epoch })
   }
 
   withdraw({ root, sessionId }: SessionOrder): Promise<boolean> {
-    return this.#options.store.line.withdraw(sessionId, root)
+    return this.#options.dispatcher.withdraw(sessionId, root)
   }
 
   position({ root, sessionId }: SessionOrder): Promise<number | undefined> {
-    return this.#options.store.line.position(sessionId, root)
+    return this.#options.dispatcher.position(sessionId, root)
   }
 
   post(letter: Parameters<Board['post']>[0]): Promise<void> {
@@ -109,45 +111,45 @@ export class PostgresBoard implements Board {
   }
 
   async next(asking: Asking): Promise<readonly Claim[]> {
-    const { maxSessions: cap, maxSessionsPerTenant: tenantCap, store } = this.#options
+    const { dispatcher, maxSessions: cap, maxSessionsPerTenant: tenantCap } = this.#options
     for (;;) {
-      const given = await store.line.next({ cap, tenantCap, room: asking.room, suspects: suspectsFor(asking) })
+      const given = await dispatcher.next({ cap, tenantCap, room: asking.room, suspects: suspectsFor(asking) })
       const ours: Claim[] = []
       for (const claim of given) {
         const order = orderIn(claim)
         if (order !== undefined && (await this.#isForUs(claim, order))) ours.push(new PostgresClaim(claim, order))
         // A later version has put it in line.
-        else if (order === undefined) await store.line.putBack(claim, otherKindMs)
+        else if (order === undefined) await dispatcher.putBack(claim, otherKindMs)
       }
       if (ours.length > 0 || given.length === 0) return ours
     }
   }
 
   /** What is not is left to others, or given up. */
-  async #isForUs(claim: LineClaim, order: SessionOrder): Promise<boolean> {
-    const { kinds, store } = this.#options
-    if (!kinds.includes(kindOf(order.root))) await store.line.putBack(claim, otherKindMs)
+  async #isForUs(claim: SessionClaim, order: SessionOrder): Promise<boolean> {
+    const { dispatcher, kinds } = this.#options
+    if (!kinds.includes(kindOf(order.root))) await dispatcher.putBack(claim, otherKindMs)
     else if (claim.strikes < maxStrikes) return true
-    else await ((await this.#givenUp(claim, order)) ? store.line.finish(claim) : store.line.putBack(claim, doubtMs))
+    else await ((await this.#givenUp(claim, order)) ? dispatcher.finish(claim) : dispatcher.putBack(claim, doubtMs))
     return false
   }
 
   giveBack(claim: Claim): Promise<void> {
-    return this.#options.store.line.giveBack(lineClaim(claim))
+    return this.#options.dispatcher.giveBack(lineClaim(claim))
   }
 
   async slotAgain(claim: Claim, signal: AbortSignal): Promise<boolean> {
-    const { store } = this.#options
-    await store.line.wantSlot(lineClaim(claim))
+    const { dispatcher } = this.#options
+    await dispatcher.wantSlot(lineClaim(claim))
     let news = Promise.withResolvers<void>()
     const hear = (): void => news.resolve()
-    const deaf = store.line.on(hear)
+    const deaf = dispatcher.on(hear)
     signal.addEventListener('abort', hear)
     const timer = setInterval(hear, slotLookMs)
     try {
       for (;;) {
         if (signal.aborted) return false
-        const hasSlot = await store.line.hasSlot(lineClaim(claim))
+        const hasSlot = await dispatcher.hasSlot(lineClaim(claim))
         if (hasSlot === undefined) return false
         if (hasSlot) return true
         await news.promise
@@ -161,24 +163,24 @@ export class PostgresBoard implements Board {
   }
 
   putBack(claim: Claim, unfitMs?: number): Promise<number | undefined> {
-    return this.#options.store.line.putBack(lineClaim(claim), unfitMs)
+    return this.#options.dispatcher.putBack(lineClaim(claim), unfitMs)
   }
 
   rest(claim: Claim): Promise<void> {
-    return this.#options.store.line.rest(lineClaim(claim))
+    return this.#options.dispatcher.rest(lineClaim(claim))
   }
 
   finished(claim: Claim): Promise<void> {
-    return this.#options.store.line.finish(lineClaim(claim))
+    return this.#options.dispatcher.finish(lineClaim(claim))
   }
 
   async due(asking: Asking, except: readonly string[]): Promise<readonly DueWorld[]> {
-    const { kinds, quarantined, store } = this.#options
+    const { dispatcher, kinds, quarantined, store } = this.#options
     if (performance.now() > this.#sweptAt + sweepEachMs) {
       this.#sweptAt = performance.now()
       await store.sweep()
     }
-    await store.line.wake()
+    await dispatcher.wake()
     const due = await store.due(Math.max(asking.room, leastAsked), { kinds, except, suspects: suspectsFor(asking) })
     const lost = due.filter(({ strikes }) => strikes >= maxStrikes)
     for (const { name, root, strikes } of lost) {
@@ -220,17 +222,20 @@ export class PostgresBoard implements Board {
   }
 
   async state(): Promise<BoardState> {
-    const { store } = this.#options
+    const { dispatcher, store } = this.#options
     const me = await store.enter()
-    const { pauses, sessions, workers, worlds } = await store.peers.state()
+    const [{ pauses, sessions, workers, worlds }, held] = await Promise.all([store.peers.state(), dispatcher.held()])
+    const open = new Set(sessions.map(({ root = '', world }) => sessionKey({ root, sessionId: world })))
     this.#me = me
     this.#meet(workers)
     return {
       worlds: new Set(worlds),
       sessions: new Map(
-        sessions.flatMap(({ claim, isOpen }) => {
+        held.flatMap((claim) => {
           const order = orderIn(claim)
-          return order === undefined ? [] : [[sessionKey(order), { claim: new PostgresClaim(claim, order), isOpen }]]
+          if (order === undefined) return []
+          const key = sessionKey(order)
+          return [[key, { claim: new PostgresClaim(claim, order), isOpen: open.has(key) }]]
         }),
       ),
       workers: { count: Math.max(1, workers.length), before: workers.filter(({ id }) => id < me).length },
@@ -264,7 +269,7 @@ export class PostgresBoard implements Board {
   onWork(hear: () => void): () => void {
     const listener = (): void => hear()
     this.#workHearers.add(listener)
-    const end = this.#options.store.line.on(hear)
+    const end = this.#options.dispatcher.on(hear)
     return () => {
       this.#workHearers.delete(listener)
       end()
@@ -272,7 +277,7 @@ export class PostgresBoard implements Board {
   }
 
   /** Its parent is told that it has failed, unless workers that were thought dead have taken their strikes back, or still may. */
-  async #givenUp({ strikes }: LineClaim, { parent, root, sessionId }: SessionOrder): Promise<boolean> {
+  async #givenUp({ strikes }: SessionClaim, { parent, root, sessionId }: SessionOrder): Promise<boolean> {
     const { quarantined, store } = this.#options
     const { line, reason } = givenUp(sessionId, strikes)
     if (!(await store.hold(sessionId, { root, reason, seize: true, strikes: maxStrikes }))) return false
@@ -284,13 +289,13 @@ export class PostgresBoard implements Board {
 
   /** Sessions below one that was given up would wait for it. Who has them writes no more, and launches none. */
   async #endBelow({ root, sessionId }: Pick<SessionOrder, 'root' | 'sessionId'>): Promise<void> {
-    const { store } = this.#options
-    const orders = (await store.line.jobs(root)).flatMap((job) => orderIn({ job }) ?? [])
+    const { dispatcher, store } = this.#options
+    const orders = (await dispatcher.jobs(root)).flatMap((job) => orderIn({ job }) ?? [])
     const below = orders.filter(({ path, sessionId: id }) => id !== sessionId && path.includes(sessionId))
     if (below.length === 0) return
     const worlds = below.map((order) => order.sessionId)
     for (const world of worlds) await (await store.open(world, { root, seize: true })).close()
-    await store.line.remove(worlds, root)
+    await dispatcher.remove(worlds, root)
     // What they had launched until then.
     await this.#endBelow({ root, sessionId })
   }
@@ -319,9 +324,9 @@ export function kindOf(world: string): string {
 
 class PostgresClaim implements Claim {
   readonly order: SessionOrder
-  readonly line: LineClaim
+  readonly line: SessionClaim
 
-  constructor(line: LineClaim, order: SessionOrder) {
+  constructor(line: SessionClaim, order: SessionOrder) {
     this.line = line
     this.order = order
   }
@@ -348,7 +353,7 @@ function suspectsFor({ hasSuspect }: Asking): Suspects {
 }
 
 /** `undefined`: it says it in a way that is not known here. */
-function orderIn({ job }: Pick<LineClaim, 'job'>): SessionOrder | undefined {
+function orderIn({ job }: Pick<SessionClaim, 'job'>): SessionOrder | undefined {
   try {
     return Order().parse(JSON.parse(job))
   } catch {
@@ -356,6 +361,6 @@ function orderIn({ job }: Pick<LineClaim, 'job'>): SessionOrder | undefined {
   }
 }
 
-function lineClaim(claim: Claim): LineClaim {
+function lineClaim(claim: Claim): SessionClaim {
   return (claim as PostgresClaim).line
 }

@@ -56,13 +56,11 @@ export class PeersTable implements Peers {
     const known = this.#said
     const rows = await this.#connections.run({
       name: 'entia-peers',
-      text: `SELECT 'session' AS kind, l.root, l.name, l.claim::float8 AS number, l.job AS body, l.slot, cardinality(w.strikes) AS strikes,
-            w.worker IS NOT DISTINCT FROM l.worker AS open
-          FROM ${schema}.line AS l LEFT JOIN ${schema}.worlds AS w ON w.place = l.place WHERE l.worker = $1
-        UNION ALL SELECT 'world', root, name, NULL, NULL, NULL, NULL, NULL FROM ${schema}.worlds WHERE worker = $1 AND root = name
-        UNION ALL SELECT 'worker', NULL, NULL, id, CASE WHEN id <> ALL($2) THEN can END, NULL, NULL, NULL FROM ${schema}.workers AS w
+      text: `SELECT CASE WHEN root = name THEN 'world' ELSE 'session' END AS kind, root, name, NULL::float8 AS number, NULL::bytea AS body
+          FROM ${schema}.worlds WHERE worker = $1
+        UNION ALL SELECT 'worker', NULL, NULL, id, CASE WHEN id <> ALL($2) THEN can END FROM ${schema}.workers AS w
           WHERE can IS NOT NULL AND (id = $1 OR ${isAlive('w', lockClass)})
-        UNION ALL SELECT 'pause', NULL, NULL, extract(epoch FROM until - clock_timestamp()) * 1000, provider, NULL, NULL, NULL
+        UNION ALL SELECT 'pause', NULL, NULL, extract(epoch FROM until - clock_timestamp()) * 1000, provider
           FROM ${schema}.pauses WHERE until > clock_timestamp()`,
       values: [me, [...known.keys()]],
     })
@@ -73,17 +71,7 @@ export class PeersTable implements Peers {
     })
     this.#said = new Map(said)
     return {
-      sessions: of('session').map(({ body, name, number, open, root, slot, strikes }) => ({
-        claim: {
-          id: Number(number),
-          root: nameOf(root),
-          world: nameOf(name),
-          job: textIn(body),
-          strikes: Number(strikes ?? 0),
-          hasSlot: slot === true,
-        },
-        isOpen: open === true,
-      })),
+      sessions: of('session').map(({ name, root }) => ({ world: nameOf(name), root: nameOf(root) })),
       worlds: of('world').map(({ name }) => nameOf(name)),
       workers: said.map(([id, can]) => ({ id, can })).toSorted((a, b) => a.id - b.id),
       pauses: of('pause').map(({ body, number }) => ({ provider: textIn(body), forMs: Number(number) })),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { decodeName, encodeName } from '../file-name.ts'
+import type { Placement } from './dispatcher.ts'
 import { pack } from './packed.ts'
-import type { Placement } from './port.ts'
 
 /** A world as the tables name it. */
 export interface WorldPlace {

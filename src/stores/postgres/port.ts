@@ -1,4 +1,5 @@
-import type { FirstSnapshot, SharedStore } from '../port.ts'
+import type { SharedStore, WorldName } from '../port.ts'
+import type { Dispatcher, Holding, Placement, SessionCounts, Suspects } from './dispatcher.ts'
 
 /** A row, by the names of its columns. */
 export type SqlRow = Readonly<Record<string, unknown>>
@@ -24,25 +25,24 @@ export interface WorkerInfo {
   readonly sessions: number
 }
 
-/** What all workers of a schema do together, in numbers. */
-export interface FleetTotals {
+/** What all workers of a schema hold together, in numbers. */
+export interface StoreTotals {
   readonly workersAlive: number
-  /** Sessions that have a slot. */
-  readonly sessionsRunning: number
-  /** Sessions in line for one, for the first time or again. */
-  readonly sessionsWaiting: number
   readonly worldsQuarantined: number
   readonly lettersWaiting: number
   /** For how many milliseconds the oldest letter has waited; 0: none does. */
   readonly oldestLetterMs: number
 }
 
+/** What all workers of a fleet do together, in numbers. */
+export interface FleetTotals extends StoreTotals, SessionCounts {}
+
 /** What a worker has, and what it has to know of the others. */
 export interface PeerState {
-  /** `isOpen`: this worker holds the World too. */
-  readonly sessions: readonly { readonly claim: LineClaim; readonly isOpen: boolean }[]
-  /** Root worlds. */
+  /** Root worlds that it holds. */
   readonly worlds: readonly string[]
+  /** Sessions whose Worlds it holds. */
+  readonly sessions: readonly WorldName[]
   /** Those that are alive and drive worlds, this one too, the oldest first. `can`: as it has said when it entered. */
   readonly workers: readonly { readonly id: number; readonly can: string }[]
   /** Providers that nobody calls now, and for how many milliseconds more. */
@@ -70,117 +70,27 @@ export interface DueWorld {
   readonly waitedMs: number
 }
 
-/** The first snapshot of a world, to be written unless the world is there. */
-export interface Placement extends FirstSnapshot {
-  readonly root: string
-}
-
-/** A world of the same root, as one holder has it. */
-export interface Holding {
-  readonly world: string
-  readonly epoch: number
-}
-
-/** A session that waits for a slot, and its World as it begins. */
-export interface LinePlace extends Placement {
-  /** Whose it is: each tenant gets its share of the slots. */
-  readonly tenant: string
-  /** What a worker has to know of it: opaque to the store. */
-  readonly job: string
-}
-
-/** What a worker asks the line for. */
-export interface LineAsking {
-  /** Most sessions with a slot, over all workers. */
-  readonly cap: number
-  /** Most of them of one tenant. @default `cap` */
-  readonly tenantCap?: number
-  /** Most sessions with a slot that it takes now. Those that only wait need no room. */
-  readonly room: number
-  /** Which worlds may be what their holders died of. @default none */
-  readonly suspects?: Suspects | undefined
-}
-
-/** Worlds that may be what their holders died of, as far as they are not driven alone. */
-export interface Suspects {
-  /** They have as many strikes at least. */
-  readonly from: number
-  /** With as many a world is no suspect any more: it is not driven. */
-  readonly below: number
-  /** Most of them that are given at once. */
-  readonly most: 0 | 1
-}
-
-/** A session that was given to a worker. It counts until the session is given away again. */
-export interface LineClaim {
-  readonly id: number
-  readonly world: string
-  readonly root: string
-  readonly job: string
-  /** How often in a row its holder died. */
-  readonly strikes: number
-  /** False: it only waits. */
-  readonly hasSlot: boolean
-}
-
-/** A session in line, or with a worker. */
-export interface LineInfo {
-  readonly world: string
-  readonly root: string
-  readonly tenant: string
-  /** Absent: it is in line. */
-  readonly worker: number | undefined
-  readonly hasSlot: boolean
-  readonly wantsSlot: boolean
-  /** It only waits, and no worker is given it before a letter or an instant wakes it. */
-  readonly isResting: boolean
-  /** Milliseconds since it came, or was given to its worker. */
-  readonly ageMs: number
-}
-
-/** The line of sessions that wait for one of the slots that all workers share. */
-export interface SessionLine {
-  /** Calls a listener when a session may get a slot. */
-  on(hear: () => void): () => void
-  /**
-   * Writes the World of a session and puts it in line, unless that was done before: it has perhaps ended since.
-   * @param by who launches it: one that was succeeded launches none. @default anybody
-   * @throws `world-fenced`
-   */
-  enter(place: LinePlace, by?: Holding): Promise<void>
-  /** Removes a session that never had a slot, with its World. False: it has begun, or is not there. */
-  withdraw(world: string, root: string): Promise<boolean>
-  /** How many wait ahead of it for a first slot; `undefined` unless it waits for its own first. */
-  position(world: string, root: string): Promise<number | undefined>
-  /**
-   * Gives this worker the next sessions that get a slot: its share of those in line, where other workers could take some, too. None
-   * to a worker that is thought dead, which would lose it at once.
-   */
-  next(asking: LineAsking): Promise<readonly LineClaim[]>
-  giveBack(claim: LineClaim): Promise<void>
-  wantSlot(claim: LineClaim): Promise<void>
-  hasSlot(claim: LineClaim): Promise<boolean | undefined>
-  /** @returns for how many milliseconds one worker after the other has put it back with `unfitMs` */
-  putBack(claim: LineClaim, unfitMs?: number): Promise<number | undefined>
-  /** Takes a session from its worker that only waits: it is out of line until it is woken. */
-  rest(claim: LineClaim): Promise<void>
-  /** Has sessions given to workers that rest, and have letters or are past their `wakeAtMs`. */
-  wake(): Promise<void>
-  finish(claim: LineClaim): Promise<void>
-  /** What workers have to know of the sessions of a root that are in line, or with a worker. */
-  jobs(root: string): Promise<readonly string[]>
-  /** Removes sessions of a root from the line, also those that a worker has. */
-  remove(worlds: readonly string[], root: string): Promise<void>
-  list(): Promise<readonly LineInfo[]>
+/** The Worlds of sessions, for a dispatcher that keeps its queue elsewhere than `line` does. */
+export interface SessionWorlds {
+  /** Those that no worker holds and that have letters, or are past their `wakeAtMs`, as what a dead worker was driving is. */
+  due(): Promise<readonly WorldName[]>
+  /** How often in a row the holder of each of these died; 0 for one that is not there. */
+  strikes(sessions: readonly WorldName[]): Promise<readonly number[]>
+  /** Removes a World that was never opened, with its letters. False: it was opened, or is not there. */
+  remove(world: string, root: string, client: SqlClient): Promise<boolean>
+  /** Calls the listeners of `line.on` in all processes, once the transaction is committed. */
+  tell(client: SqlClient): Promise<void>
 }
 
 /** A store in Postgres, and what a fleet of workers needs of it besides. */
 export interface PostgresStore extends SharedStore {
-  readonly line: SessionLine
+  /** The dispatcher of `postgresDispatcher`. */
+  readonly line: Dispatcher
+  readonly sessions: SessionWorlds
   readonly peers: Peers
   /** How many commits of worlds this store object has written. */
   readonly commits: number
-  totals(): Promise<FleetTotals>
+  totals(): Promise<StoreTotals>
   /**
    * Enters this store object as a worker, as opening a world does too. Resolves with its id, by which it holds worlds.
    * @param can what the others are told of one that drives worlds, once: opaque to the store. @default it drives none

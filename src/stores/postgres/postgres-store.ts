@@ -29,25 +29,17 @@ import type {
 import { searchWords } from '../search-words.ts'
 import { CommitQueue } from './commit-queue.ts'
 import { Connections, keptUntil } from './connections.ts'
+import type { Dispatcher, Holding, Placement } from './dispatcher.ts'
 import { PostgresJournal } from './journal.ts'
 import { LetterWatch } from './letter-watch.ts'
 import { Parking } from './parking.ts'
 import { keyIn, keyOf, lockClassOf, nameOfDatabase, placeOf, textIn } from './place.ts'
 import { peerNews, PeersTable } from './peers.ts'
-import type {
-  DueWorld,
-  FleetTotals,
-  Holding,
-  Peers,
-  Placement,
-  PostgresStore,
-  SessionLine,
-  SqlClient,
-  WorkerInfo,
-} from './port.ts'
+import type { DueWorld, Peers, PostgresStore, SessionWorlds, SqlClient, StoreTotals, WorkerInfo } from './port.ts'
 import { Presence } from './presence.ts'
 import { prepareSchema } from './schema.ts'
 import { lineNews, SessionLineTable } from './session-line.ts'
+import { SessionWorldsTable } from './session-worlds.ts'
 import { StoredWorlds } from './stored-world.ts'
 import { StreamsTable } from './streams.ts'
 import { TranscriptsTable } from './transcripts.ts'
@@ -65,7 +57,8 @@ export interface PostgresPlace {
 
 /** Worlds in a Postgres database, held by workers on many machines. */
 export class PostgresWorlds implements PostgresStore {
-  readonly line: SessionLine
+  readonly line: Dispatcher
+  readonly sessions: SessionWorlds
   readonly peers: Peers
   readonly streams: Streams
   readonly #schema: string
@@ -112,6 +105,7 @@ export class PostgresWorlds implements PostgresStore {
       return this.#watch.onNews(news, hear)
     }
     this.line = new SessionLineTable(this.#connections, { schema, channel, worker, onNews: onNews(lineNews) })
+    this.sessions = new SessionWorldsTable(this.#connections, { schema, channel, lockClass })
     this.peers = new PeersTable(this.#connections, { schema, channel, lockClass, worker, onNews: onNews(peerNews) })
     this.streams = new StreamsTable(this.#connections, schema)
     this.#parking = new Parking((worlds) => this.#table.park(worlds))
@@ -218,7 +212,7 @@ export class PostgresWorlds implements PostgresStore {
     return this.#commits.written
   }
 
-  totals(): Promise<FleetTotals> {
+  totals(): Promise<StoreTotals> {
     return this.#call(() => this.#table.totals())
   }
 

@@ -1,7 +1,8 @@
 import { fencedError } from '../order.ts'
 import type { Connections } from './connections.ts'
+import type { Dispatcher, Holding, LaunchedSession, SessionClaim, SessionCounts, SlotRequest } from './dispatcher.ts'
 import { nameOf, placedWorld, placeOf, textIn } from './place.ts'
-import type { Holding, LineAsking, LineClaim, LinePlace, SessionLine, SqlRow } from './port.ts'
+import type { SqlRow } from './port.ts'
 import { isAlive } from './presence.ts'
 
 export interface LineOptions {
@@ -144,7 +145,7 @@ function isForMe(session: string): string {
 }
 
 /** The line of sessions that wait for one of the slots that all workers share. */
-export class SessionLineTable implements SessionLine {
+export class SessionLineTable implements Dispatcher {
   readonly #connections: Connections
   readonly #options: LineOptions
 
@@ -157,7 +158,7 @@ export class SessionLineTable implements SessionLine {
     return this.#options.onNews(hear)
   }
 
-  async enter({ job, tenant, ...placement }: LinePlace, by?: Holding): Promise<void> {
+  async launch({ job, tenant, ...placement }: LaunchedSession, by?: Holding): Promise<void> {
     const { channel, schema } = this.#options
     const holder = by && placeOf(by.world, placement.root).place
     const [row] = await this.#connections.run({
@@ -206,7 +207,7 @@ export class SessionLineTable implements SessionLine {
     return row === undefined ? undefined : Number(row['before'])
   }
 
-  async next({ cap, room, suspects, tenantCap = cap }: LineAsking): Promise<readonly LineClaim[]> {
+  async next({ cap, room, suspects, tenantCap = cap }: SlotRequest): Promise<readonly SessionClaim[]> {
     const { channel, schema, worker } = this.#options
     const me = await worker()
     const { below = 0, from = 0, most = 1 } = suspects ?? {}
@@ -216,25 +217,30 @@ export class SessionLineTable implements SessionLine {
       text: `SELECT * FROM ${schema}.next_sessions($1, $2, $3, $4, $5, $6, $7, $8)`,
       values: [me, cap, tenantCap, room, from, below, most, channel],
     })
-    return rows.map((row) => ({
-      id: Number(row['claimed']),
-      root: nameOf(row['its_root']),
-      world: nameOf(row['its_name']),
-      job: textIn(row['its_job']),
-      strikes: Number(row['its_strikes']),
-      hasSlot: row['has_slot'] === true,
-    }))
+    return rows.map(claimIn)
   }
 
-  async giveBack(claim: LineClaim): Promise<void> {
+  async held(): Promise<readonly SessionClaim[]> {
+    const { schema, worker } = this.#options
+    const rows = await this.#connections.run({
+      name: 'entia-line-held',
+      text: `SELECT l.claim::float8 AS claimed, l.root AS its_root, l.name AS its_name, l.job AS its_job, l.slot AS has_slot,
+          coalesce(cardinality(w.strikes), 0) AS its_strikes
+        FROM ${schema}.line AS l LEFT JOIN ${schema}.worlds AS w ON w.place = l.place WHERE l.worker = $1`,
+      values: [await worker()],
+    })
+    return rows.map(claimIn)
+  }
+
+  async giveBack(claim: SessionClaim): Promise<void> {
     await this.#change(claim, 'slot = false, unfit_since = NULL')
   }
 
-  async wantSlot(claim: LineClaim): Promise<void> {
+  async wantSlot(claim: SessionClaim): Promise<void> {
     await this.#change(claim, 'wants = NOT l.slot, ahead = true')
   }
 
-  async putBack(claim: LineClaim, unfitMs = 0): Promise<number | undefined> {
+  async putBack(claim: SessionClaim, unfitMs = 0): Promise<number | undefined> {
     const unfit =
       unfitMs <= 0
         ? 'unfit_since = NULL'
@@ -247,7 +253,7 @@ export class SessionLineTable implements SessionLine {
     return row === undefined || row['unfit_ms'] === null ? undefined : Number(row['unfit_ms'])
   }
 
-  async rest(claim: LineClaim): Promise<void> {
+  async rest(claim: SessionClaim): Promise<void> {
     await this.#change(
       claim,
       'worker = NULL, slot = false, wants = false, rests = true, ahead = true, unfit_since = NULL',
@@ -273,7 +279,7 @@ export class SessionLineTable implements SessionLine {
     })
   }
 
-  async finish(claim: LineClaim): Promise<void> {
+  async finish(claim: SessionClaim): Promise<void> {
     const { channel, schema, worker } = this.#options
     await this.#connections.run({
       name: 'entia-line-finish',
@@ -303,7 +309,7 @@ export class SessionLineTable implements SessionLine {
   }
 
   /** Whether it has a slot; `undefined`: this worker does not have it any more. */
-  async hasSlot(claim: LineClaim): Promise<boolean | undefined> {
+  async hasSlot(claim: SessionClaim): Promise<boolean | undefined> {
     const { schema, worker } = this.#options
     const [row] = await this.#connections.run({
       name: 'entia-line-slot',
@@ -333,7 +339,19 @@ export class SessionLineTable implements SessionLine {
     }))
   }
 
-  async #change(claim: LineClaim, set: string): Promise<readonly SqlRow[]> {
+  async counts(): Promise<SessionCounts> {
+    const { schema } = this.#options
+    const [row = {}] = await this.#connections.run({
+      text: `SELECT (SELECT count(*) FROM ${schema}.line WHERE slot) AS running, (SELECT count(*) FROM ${schema}.line WHERE wants) AS waiting`,
+      values: [],
+    })
+    return { sessionsRunning: Number(row['running']), sessionsWaiting: Number(row['waiting']) }
+  }
+
+  /** Its connections are the store's. */
+  async close(): Promise<void> {}
+
+  async #change(claim: SessionClaim, set: string): Promise<readonly SqlRow[]> {
     const { channel, schema, worker } = this.#options
     return this.#connections.run({
       text: `WITH changed AS (
@@ -341,5 +359,16 @@ export class SessionLineTable implements SessionLine {
         ) SELECT pg_notify($4, '${lineNews}'), extract(epoch FROM clock_timestamp() - unfit_since) * 1000 AS unfit_ms FROM changed`,
       values: [placeOf(claim.world, claim.root).place, claim.id, await worker(), channel],
     })
+  }
+}
+
+function claimIn(row: SqlRow): SessionClaim {
+  return {
+    id: Number(row['claimed']),
+    root: nameOf(row['its_root']),
+    world: nameOf(row['its_name']),
+    job: textIn(row['its_job']),
+    strikes: Number(row['its_strikes']),
+    hasSlot: row['has_slot'] === true,
   }
 }

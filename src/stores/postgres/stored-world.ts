@@ -2,9 +2,10 @@ import { EntiaError } from '../../world/entia-error.ts'
 import { fencedError, notKept, assertContiguous } from '../order.ts'
 import type { JournalRow, Letter, StoredWorld } from '../port.ts'
 import type { Connections } from './connections.ts'
+import type { Holding } from './dispatcher.ts'
 import { unpack } from './packed.ts'
 import { placeOf, textIn, type WorldPlace } from './place.ts'
-import type { Holding, SqlClient, SqlRow } from './port.ts'
+import type { SqlClient, SqlRow } from './port.ts'
 
 /** Which part of a world is read: from the snapshot at or before a tick up to another. */
 export interface Part {

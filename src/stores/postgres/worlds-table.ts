@@ -4,9 +4,10 @@ import { type LockOwner, lockedError } from '../lock-owner.ts'
 import type { WorldInfo } from '../port.ts'
 import { stateIn } from './commit-queue.ts'
 import type { Connections } from './connections.ts'
+import type { Placement } from './dispatcher.ts'
 import type { Parked } from './parking.ts'
 import { nameOf, placedWorld, placeOf, textIn, type WorldPlace } from './place.ts'
-import type { DueWorld, FleetTotals, Placement, PostgresStore, SqlClient, SqlRow, WorkerInfo } from './port.ts'
+import type { DueWorld, PostgresStore, SqlClient, SqlRow, StoreTotals, WorkerInfo } from './port.ts'
 import { isAlive, struck } from './presence.ts'
 import { streamSweep } from './streams.ts'
 
@@ -155,11 +156,10 @@ export class WorldsTable {
     }))
   }
 
-  async totals(): Promise<FleetTotals> {
+  async totals(): Promise<StoreTotals> {
     const of = (table: string): string => `${this.#schema}.${table}`
     const [row = {}] = await this.#connections.run({
       text: `SELECT (SELECT count(*) FROM ${of('workers')} AS w WHERE ${this.#isAlive('w')}) AS workers,
-        (SELECT count(*) FROM ${of('line')} WHERE slot) AS running, (SELECT count(*) FROM ${of('line')} WHERE wants) AS waiting,
         (SELECT count(*) FROM ${of('worlds')} WHERE quarantine IS NOT NULL) AS quarantined,
         (SELECT count(*) FROM ${of('mail')}) AS letters,
         (SELECT extract(epoch FROM clock_timestamp() - at) * 1000 FROM ${of('mail')} ORDER BY id LIMIT 1) AS oldest`,
@@ -167,8 +167,6 @@ export class WorldsTable {
     })
     return {
       workersAlive: Number(row['workers']),
-      sessionsRunning: Number(row['running']),
-      sessionsWaiting: Number(row['waiting']),
       worldsQuarantined: Number(row['quarantined']),
       lettersWaiting: Number(row['letters']),
       oldestLetterMs: Math.max(0, Math.round(Number(row['oldest'] ?? 0))),

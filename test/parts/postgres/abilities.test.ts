@@ -37,6 +37,7 @@ function processIn(schema: string, options: Partial<FleetOptions>): Fleet {
 function boardOver(store: PostgresStore): PostgresBoard {
   return new PostgresBoard({
     store,
+    dispatcher: store.line,
     kinds: ['desk'],
     maxSessions: 10,
     maxSessionsPerTenant: 10,

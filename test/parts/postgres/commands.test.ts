@@ -226,7 +226,7 @@ describe('a session that rests', () => {
     const store = storeIn(schema)
     for (const world of ['parked', 'open', 'woken', 'queued', 'other']) {
       const tenant = world === 'other' ? 'blue' : 'red'
-      await store.line.enter({ world, root: `desk/${world}`, tick: 0, lines: ['{}'], tenant, job: '{}' })
+      await store.line.launch({ world, root: `desk/${world}`, tick: 0, lines: ['{}'], tenant, job: '{}' })
       if (world === 'queued' || world === 'other') continue
       const [claim] = await store.line.next({ cap: 10, room: 1 })
       if (claim === undefined) throw new Error('It was not given.')

@@ -111,7 +111,7 @@ describe('letters to a session that has ended', () => {
     const [ended, held] = await Promise.all(['ended', 'held'].map((world) => store.open(world, { root: 'a' })))
     for (const journal of [ended, held]) await journal?.commit({ snapshot: { tick: 0, lines: ['{}'] } })
     await ended?.close()
-    await store.line.enter({ world: 'in line', root: 'a', tick: 0, lines: ['{}'], tenant: '', job: '{}' })
+    await store.line.launch({ world: 'in line', root: 'a', tick: 0, lines: ['{}'], tenant: '', job: '{}' })
     for (const world of ['ended', 'held', 'in line', 'a']) await store.post({ world, root: 'a', line: world })
     await store.sweep()
     expect(await store.totals()).toMatchObject({ lettersWaiting: 4 })

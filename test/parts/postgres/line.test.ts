@@ -1,5 +1,5 @@
 import { World } from 'entia'
-import type { LineClaim, PostgresStore } from 'entia/postgres'
+import type { SessionClaim, PostgresStore } from 'entia/postgres'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { PostgresBoard } from '../../../src/doors/postgres/postgres-board.ts'
@@ -10,7 +10,7 @@ const names = (claims: readonly { readonly world: string }[]): readonly string[]
 
 async function enter(store: PostgresStore, sessions: readonly { readonly world: string; readonly tenant?: string }[]) {
   for (const { tenant = '', world } of sessions)
-    await store.line.enter({ world, root: 'desk', tick: 0, lines: ['{}'], tenant, job: '{}' })
+    await store.line.launch({ world, root: 'desk', tick: 0, lines: ['{}'], tenant, job: '{}' })
 }
 
 const numbered = (count: number) => Array.from({ length: count }, (_, number) => ({ world: `s${number}` }))
@@ -79,7 +79,7 @@ describe('a line of sessions', { timeout: 60_000 }, () => {
         )
         await store.line.next({ cap, tenantCap, room: held })
         const before = await stateOf(store, schema)
-        const single: LineClaim[] = []
+        const single: SessionClaim[] = []
         while (single.length < room) {
           const [claim] = await store.line.next({ cap, tenantCap, room: 1 })
           if (claim === undefined) break
@@ -151,6 +151,7 @@ async function diedWith(store: PostgresStore, schema: string, name: string, coun
 function boardOver(store: PostgresStore): PostgresBoard {
   return new PostgresBoard({
     store,
+    dispatcher: store.line,
     kinds: ['desk'],
     maxSessions: 10,
     maxSessionsPerTenant: 10,
@@ -230,5 +231,36 @@ describe('a session that is driven no more', { timeout: 60_000 }, () => {
     )
     await store.sweep()
     expect((await store.list()).find(({ name }) => name === 'a')).not.toHaveProperty('letters')
+  })
+})
+
+describe('the Worlds of sessions, for a queue that is kept elsewhere', { timeout: 60_000 }, () => {
+  it('are due with a letter or past their instant, and not while a worker holds them or where they are quarantined', async () => {
+    const store = storeIn(newSchema())
+    await enter(store, numbered(5))
+    const due = async (): Promise<readonly string[]> => names(await store.sessions.due()).toSorted()
+    expect(await due()).toEqual([])
+    for (const world of ['s0', 's1', 's2']) await store.post({ world, root: 'desk', line: '{}' })
+    await (await store.open('s3', { root: 'desk' })).close({ wakeAtMs: 0 })
+    expect(await due()).toEqual(['s0', 's1', 's2', 's3'])
+    const journal = await store.open('s1', { root: 'desk' })
+    await store.hold('s2', { root: 'desk', reason: 'deadly' })
+    expect(await due()).toEqual(['s0', 's3'])
+    await journal.close()
+  })
+
+  it('are removed with their letters unless they were opened, and tell how many workers in a row have died with them', async () => {
+    const schema = newSchema()
+    const store = storeIn(schema)
+    await enter(store, numbered(3))
+    await store.post({ world: 's0', root: 'desk', line: '{}' })
+    await (await store.open('s1', { root: 'desk' })).close()
+    await diedWith(store, schema, 's2', 3)
+    const removed = (world: string) => store.transaction((client) => store.sessions.remove(world, 'desk', client))
+    expect([await removed('s0'), await removed('s0'), await removed('s1')]).toEqual([true, false, false])
+    expect((await store.list()).map(({ name }) => name)).toEqual(['s1', 's2'])
+    expect(await store.sessions.strikes(['s0', 's1', 's2'].map((world) => ({ world, root: 'desk' })))).toEqual([
+      0, 0, 3,
+    ])
   })
 })

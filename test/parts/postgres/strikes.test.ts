@@ -62,6 +62,7 @@ function boardOf(store: PostgresStore): { readonly board: PostgresBoard; readonl
   const quarantined: string[] = []
   const board = new PostgresBoard({
     store,
+    dispatcher: store.line,
     kinds: ['desk'],
     maxSessions: 10,
     maxSessionsPerTenant: 10,

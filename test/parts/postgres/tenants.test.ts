@@ -1,5 +1,5 @@
 import { agent, scripted, standardSystems, SubagentRegistry, textOf, World } from 'entia'
-import { defineFleet, type Fleet, type FleetOptions, type LineInfo } from 'entia/postgres'
+import { defineFleet, type Fleet, type FleetOptions, type QueuedSession } from 'entia/postgres'
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 import { Pen, type Writing } from '../../behaviour/fleet/pen.ts'
 import { newSchema } from './stores.ts'
@@ -116,7 +116,7 @@ class Office {
     }
   }
 
-  async #line(tenant: string): Promise<readonly LineInfo[]> {
+  async #line(tenant: string): Promise<readonly QueuedSession[]> {
     return (await this.fleet.store.line.list()).filter((each) => each.tenant === `desk/${tenant}`)
   }
 }
