@@ -12,6 +12,8 @@ export interface Addressee {
   /** The name that the provider is called by. Absent: the adapter's. */
   readonly provider?: string | undefined
   readonly leftOut: LeftOut
+  /** Ids of its own that are longer than others take: they go back as they are. @default false */
+  readonly keepsIds?: boolean | undefined
 }
 
 /** Does a provider accept this block of its own? */
@@ -43,7 +45,11 @@ function noted(block: Message['content'][number], provider: string): Message['co
 }
 
 /** Did this provider write it? Two that are called by different names may have adapters of one name. */
-function isOwn(writer: string, model: string | undefined, { adapter, provider }: Addressee): boolean {
+export function isOwn(
+  writer: string,
+  model: string | undefined,
+  { adapter, provider }: Pick<Addressee, 'adapter' | 'provider'>,
+): boolean {
   return (
     writer === adapter && (provider === undefined || model === undefined || parseModel(model).provider === provider)
   )
@@ -65,7 +71,7 @@ function acceptedReply(
   })
   if (end === -1) return undefined
   const isWhole = taken.length === message.content.length && end === taken.length - 1
-  if (isWhole && !hasExtra(message)) return message
+  if (isWhole && !hasExtra(message)) return withPlaceholders(message, addressee)
   const { extra, ...rest } = message
   const isForeign = extra !== undefined && !goesBack(extra.provider)
   const content = taken.slice(0, end + 1).map((block) => {
@@ -73,7 +79,29 @@ function acceptedReply(
     const { extra: _, ...known } = block
     return known
   })
-  return { ...rest, ...(extra !== undefined && !isForeign && { extra }), content }
+  return withPlaceholders({ ...rest, ...(extra !== undefined && !isForeign && { extra }), content }, addressee)
+}
+
+/** What Google takes for the signature of a call that its models did not make. */
+const anySignature = { extra_content: { google: { thought_signature: 'skip_thought_signature_validator' } } }
+
+/** For servers that want what a reply does not have: another model wrote it, or its thinking was refused. */
+function withPlaceholders(message: AssistantMessage, addressee: Addressee | undefined): AssistantMessage {
+  if (addressee === undefined) return message
+  const { adapter: provider, leftOut } = addressee
+  let { content } = message
+  if (leftOut.noThinking && !content.some(({ type }) => type === 'thinking')) {
+    // Some take no empty one. The Messages API wants a signature, if it may be empty; over others it is not sent.
+    content = [{ type: 'thinking', provider, text: ' ', signature: '' }, ...content]
+  }
+  if (leftOut.noSignature) {
+    const first = content.findIndex(({ type }) => type === 'tool-call')
+    content = content.map((block, index) => {
+      if (index !== first || block.type !== 'tool-call' || block.extra !== undefined) return block
+      return { ...block, extra: { provider, fields: anySignature } }
+    })
+  }
+  return content === message.content ? message : { ...message, content }
 }
 
 function hasExtra({ content, extra }: AssistantMessage): boolean {

@@ -10,10 +10,16 @@ const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** Nine letters and digits: the strictest server takes no others. Those that are so already stay. */
 export const nineLetters: WireId = (id) => (/^[a-zA-Z0-9]{9}$/.test(id) ? id : derived(id))
 
-const maxIdChars = 64
+/** Longer ids hold something for their server, such as the signature of a call. */
+export const maxIdChars = 64
 
 /** Letters, digits, `_` and `-`, at least one and at most 64. */
 export const wordId: WireId = (id) => shortId(id.replaceAll(/[^a-zA-Z0-9_-]/g, '_'))
+
+/** @param isKept it is the server's own */
+export function sentId(wireId: WireId, id: string, isKept = false): string {
+  return isKept && id.length > maxIdChars ? id : wireId(id)
+}
 
 /** At least one character and at most 64. */
 export const shortId: WireId = (id) => {

@@ -10,6 +10,7 @@ export const kindOfName: Readonly<Record<string, FailureKind>> = {
   insufficient_quota: 'unauthorized',
   exceeded_current_quota_error: 'unauthorized',
   billing_error: 'unauthorized',
+  arrearage: 'unauthorized',
   contract_spend_limit_reached: 'unauthorized',
   enforced_spend_limit_reached: 'unauthorized',
   invalid_api_key: 'unauthorized',
@@ -23,6 +24,13 @@ export const kindOfName: Readonly<Record<string, FailureKind>> = {
   datainspectionfailed: 'refused',
   invalid_prompt: 'refused',
   misalignment_policy_violation: 'refused',
+  // Sent as 400 by some gateways.
+  throttlingexception: 'rate-limited',
+  servicequotaexceededexception: 'rate-limited',
+  // The model wrote what the server could not read; it may write otherwise.
+  json_validate_failed: 'truncated',
+  output_parse_failed: 'truncated',
+  tool_use_failed: 'truncated',
 }
 
 /** Broad codes, for errors within a stream, which have no status. */
@@ -46,8 +54,6 @@ export const kindOfBroadName: Readonly<Record<string, FailureKind>> = {
   rate_limit_error: 'rate-limited',
   rate_limit_exceeded: 'rate-limited',
   resource_exhausted: 'rate-limited',
-  throttlingexception: 'rate-limited',
-  servicequotaexceededexception: 'rate-limited',
   too_many_requests: 'rate-limited',
 }
 
@@ -74,11 +80,13 @@ const overflowTexts = [
   /prompt (has|is|contains) \d+ tokens.{0,60}(max|limit)/,
   // No wait makes room for a single request of that size.
   /request too large for\b.{0,200}\btokens per min/,
+  /context shift is disabled/,
+  /(prompt|input|request)\b.{0,60}\b(larger|longer|more|greater) than (the )?(max|limit|allowed|supported)/,
 ]
 
 /** Of these the prompt is not the problem. */
 const otherLimits =
-  /max_tokens is too large|max_(completion|output)_tokens (is|must)|too many (requests|tokens? (per|in the last))/
+  /max_tokens is too large|max_(completion|output)_tokens (is|must)|too many (requests|tokens?(, please wait| (per|in the last)))/
 
 export function isOverflowText(message: string): boolean {
   const text = message.toLowerCase()
@@ -90,6 +98,7 @@ const refusalTexts = [
   /content management policy|content (exists|contains) risk|content filter(ing)? policy/i,
   /inappropriate content|considered high risk|input was flagged|requires moderation/i,
   /violat(es|ing) ((usage|our|the|openai'?s?) )+(guidelines|polic)/i,
+  /responsible ai practices|sensitive words/i,
   /(unsafe|sensitive) content|sensitive (content|information)|sensitivecontent|new_sensitive|不安全或敏感/i,
   /output blocked by|blocked by (the )?(safety|content)|prohibited[ _]content/i,
   /rejected (as a result of|by) (our|the) safety system/i,
@@ -97,4 +106,15 @@ const refusalTexts = [
 
 export function isRefusalText(message: string): boolean {
   return refusalTexts.some((words) => words.test(message))
+}
+
+/** Texts of providers who want to be paid first: no wait helps. */
+const unpaidTexts = [
+  /(credit|account) balance is (too low|insufficient|negative)|insufficient (account )?(balance|funds|credits?)\b/i,
+  /余额不足|欠费|(used|run out of|exhausted) (all )?(of )?(your |the |its )?(available |prepaid )?credits/i,
+  /(reached|exceeded) (its|your|the) (monthly )?spending limit|top up your/i,
+]
+
+export function isUnpaidText(message: string): boolean {
+  return unpaidTexts.some((words) => words.test(message))
 }

@@ -1,7 +1,7 @@
 import { readError } from './error-body.ts'
+import { saidIn } from './no-answer.ts'
 import type { ProviderError } from './provider-failure.ts'
 import { reasonOf } from './streamed-call.ts'
-import { saidIn } from './wire-fetch.ts'
 
 /** Error classes of both SDKs. */
 interface SdkErrors {

@@ -17,7 +17,7 @@ const piecewise = /(^|_)(text|summary|thinking|content|reasoning|arguments)$/
 const repeatable = /(^|_)(signature|data)$/
 
 /** Fields that are not known and not empty. */
-export function unknownFields(said: Fields, known: ReadonlySet<string>): Fields {
+export function unknownFields(said: Fields, known: ReadonlySet<string>): Record<string, unknown> {
   const unknown: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(said)) {
     if (!known.has(name) && !isNothing(value)) unknown[name] = value

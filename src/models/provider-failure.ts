@@ -2,7 +2,7 @@ import type { Failure, FailureKind } from '../protocol/failure.ts'
 import type { AssistantMessage } from '../protocol/message.ts'
 import type { TokenCounts } from '../rules/tokens/token-counts.ts'
 import { cutText } from '../rules/text/cut-text.ts'
-import { isOverflowText, isRefusalText, kindOfBroadName, kindOfName } from './error-words.ts'
+import { isOverflowText, isRefusalText, isUnpaidText, kindOfBroadName, kindOfName } from './error-words.ts'
 import type { ModelOutcome } from './port.ts'
 import { durationAt } from './retry-hint.ts'
 
@@ -62,6 +62,7 @@ function kindOf({ status, names = [], message, silent, isNoStream }: ProviderErr
   const kind = lookUp(kindOfName, names) ?? kindOfStatus(status) ?? lookUp(kindOfBroadName, names) ?? unnamed
   if (kind === 'unauthorized') return status === 403 && isRefusalText(message) ? 'refused' : kind
   if (kind !== 'invalid-request' && kind !== 'overloaded' && kind !== 'rate-limited') return kind
+  if (isUnpaidText(message)) return 'unauthorized'
   if (isOverflowText(message)) return kind === 'rate-limited' && !/too large/i.test(message) ? kind : 'context-overflow'
   return kind === 'invalid-request' && isRefusalText(message) ? 'refused' : kind
 }
@@ -118,19 +119,37 @@ function retryAfterOf(headers: Headers | undefined): number | undefined {
   const value = headers?.get('retry-after')?.trim() ?? ''
   const seconds = numberIn(value)
   if (seconds !== undefined) return Math.min(seconds * 1_000, Number.MAX_SAFE_INTEGER)
-  // A date begins with a letter or a year; else "-5" would be one.
+  return untilDate(value, headers)
+}
+
+/** @returns `undefined`: it is no date */
+function untilDate(value: string, headers: Headers | undefined): number | undefined {
+  // It begins with a letter or a year; else "-5" would be one.
   if (!/^([a-z]|\d{4}-)/i.test(value)) return undefined
   const waitMs = Date.parse(value) - Date.parse(headers?.get('date') ?? '')
   return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs)
 }
 
-/** When a limit that is used up is reset, as OpenAI and others say it. */
+/** When the limits that are used up are reset, as providers say it: by a duration, in seconds, or at a date. */
 function resetOf(headers: Headers | undefined): number | undefined {
-  const resets = ['requests', 'tokens'].flatMap((what) => {
-    if (headers?.get(`x-ratelimit-remaining-${what}`)?.trim() !== '0') return []
-    return durationAt(headers.get(`x-ratelimit-reset-${what}`) ?? '') ?? []
+  const resets = [...(headers ?? [])].flatMap(([name, left]) => {
+    if (!/ratelimit.*remaining/.test(name) || left.trim() !== '0') return []
+    const reset = headers?.get(name.replace('remaining', 'reset'))?.trim() ?? ''
+    return durationAt(reset) ?? momentIn(reset, headers) ?? untilDate(reset, headers) ?? []
   })
   return resets.length === 0 ? undefined : Math.max(...resets)
+}
+
+/** From this on a number of seconds is a moment since 1970, and from a thousand times that one of milliseconds. */
+const firstMomentSeconds = 1e9
+
+function momentIn(reset: string, headers: Headers | undefined): number | undefined {
+  const value = numberIn(reset)
+  if (value === undefined) return undefined
+  if (value < firstMomentSeconds) return Math.ceil(value * 1_000)
+  const atMs = value < firstMomentSeconds * 1_000 ? value * 1_000 : value
+  const waitMs = atMs - Date.parse(headers?.get('date') ?? '')
+  return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs)
 }
 
 /** Unsigned, capped to what a World can hold. */

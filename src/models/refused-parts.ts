@@ -2,9 +2,15 @@ import type { Failure } from '../protocol/failure.ts'
 import type { Message } from '../protocol/message.ts'
 import type { ModelRequest } from './port.ts'
 
-/** What can be left out of a conversation: what its provider added to replies, or files. */
-export type Part = 'own' | 'files'
+/**
+ * What can be refused of a conversation and sent otherwise: what its provider added to replies, and files, which are left out;
+ * and replies without thinking or signatures, which get a placeholder.
+ */
+const parts = ['own', 'files', 'noThinking', 'noSignature'] as const
+export type Part = (typeof parts)[number]
 export type LeftOut = Readonly<Record<Part, boolean>>
+
+export const nothingLeftOut: LeftOut = { own: false, files: false, noThinking: false, noSignature: false }
 
 /** Servers of different makers refuse signatures, thinking and fields in these words. */
 const ownWords = new RegExp(
@@ -22,6 +28,9 @@ const ownWords = new RegExp(
 )
 /** Of what is not there: to leave out more does not help. */
 const missingWords = /missing|must be (passed|sent|included|provided)/i
+const missingSignature = /missing.{0,40}thought_?signature|thought_?signature.{0,40}(missing|must be)/i
+const missingThinking =
+  /missing.{0,40}(reasoning|thinking)|(reasoning|thinking).{0,60}(missing|must be (passed|sent|included|provided))/i
 /** Thinking with a budget cannot begin in a step whose calls were made without it. */
 const startWords = /expected .{0,60}thinking.{0,60}found|must start with a thinking block/i
 /** And media that a model or server does not take. */
@@ -39,20 +48,26 @@ export class RefusedParts {
   leftOut(request: ModelRequest, message: Message, now: readonly Part[] = []): LeftOut {
     const known = this.#byModel.get(modelOf(request))
     const isLeftOut = (part: Part): boolean => now.includes(part) || known?.[part].has(message) === true
-    return { own: isLeftOut('own'), files: isLeftOut('files') }
+    return {
+      own: isLeftOut('own'),
+      files: isLeftOut('files'),
+      noThinking: isLeftOut('noThinking'),
+      noSignature: isLeftOut('noSignature'),
+    }
   }
 
-  keep(request: ModelRequest, parts: readonly Part[]): void {
-    if (parts.length === 0) return
+  keep(request: ModelRequest, refused: readonly Part[]): void {
+    if (refused.length === 0) return
     const model = modelOf(request)
     let known = this.#byModel.get(model)
     if (known === undefined) {
       if (this.#byModel.size >= maxModels) this.#byModel.clear()
-      this.#byModel.set(model, (known = { own: new WeakSet(), files: new WeakSet() }))
+      known = { own: new WeakSet(), files: new WeakSet(), noThinking: new WeakSet(), noSignature: new WeakSet() }
+      this.#byModel.set(model, known)
     }
     for (const message of request.messages) {
       // All replies: the steps of one turn go without thinking together.
-      for (const part of parts)
+      for (const part of refused)
         if (part === 'own' ? message.role === 'assistant' : has(message, part)) known[part].add(message)
     }
   }
@@ -68,6 +83,8 @@ export class RefusedParts {
     if (kind === 'invalid-request') {
       const isBegun = typeof request.options.thinking === 'number' && startWords.test(said)
       if (isBegun && !tried.includes('own')) return 'own'
+      if (missingSignature.test(said) && asked('noSignature')) return 'noSignature'
+      if (missingThinking.test(said) && asked('noThinking')) return 'noThinking'
       if (ownWords.test(said) && !missingWords.test(said) && asked('own')) return 'own'
     }
     // Some servers call it their own error.
@@ -84,6 +101,8 @@ function modelOf({ model, provider = '' }: ModelRequest): string {
 function has({ content, role, ...message }: Message, part: Part): boolean {
   if (part === 'files') return content.some(({ type }) => type === 'file')
   if (role !== 'assistant') return false
+  if (part === 'noThinking') return true
+  if (part === 'noSignature') return content.some(({ type }) => type === 'tool-call')
   if ('extra' in message && message.extra !== undefined) return true
   return content.some(
     (block) =>

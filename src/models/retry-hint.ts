@@ -22,7 +22,7 @@ const fields = [
 /** How long a provider asks for a pause, in milliseconds: in a field of its error, or in its words. */
 export function retryHintIn(error: Readonly<Record<string, unknown>>, message: string): number | undefined {
   const { metadata, details } = error
-  for (const place of [error, fieldsOf(metadata), ...objectsIn(details).map(fieldsOf)]) {
+  for (const place of [error, fieldsOf(metadata), fieldsOf(details), ...objectsIn(details).map(fieldsOf)]) {
     for (const name of fields) {
       const ms = ofField(place[name], /ms$/i.test(name))
       if (ms !== undefined) return ms

@@ -126,7 +126,7 @@ class AcceptedSchema {
     if (followed.length > maxDepth) return schema
     const { $ref: ref, definitions: _, $defs: __, $id: ___, ...rest } = schema
     if (typeof ref === 'string') return this.#inPlace(ref, rest, followed)
-    const part = currentWords(rest)
+    const part = withTypedVariants(currentWords(rest))
     // Only the length counts: how deep a part lies.
     const deeper = [...followed, '']
     for (const word of schemaWords) if (isSchema(part[word])) part[word] = this.#inner(part[word], deeper)
@@ -198,6 +198,19 @@ interface Merged {
   /** For the model. */
   readonly alternatives: readonly string[]
   readonly conditions: readonly string[]
+}
+
+/** Some providers want the type of alternatives in each of them, and not beside them. */
+function withTypedVariants({ type, ...part }: Record<string, Json>): Record<string, Json> {
+  const words = (['anyOf', 'oneOf'] as const).filter((word) => Array.isArray(part[word]))
+  if (type === undefined || words.length === 0) return type === undefined ? part : { ...part, type }
+  for (const word of words) {
+    part[word] = (part[word] as readonly Json[]).map((variant) => {
+      const isTyped = !isObject(variant) || ['type', '$ref', 'anyOf', 'oneOf'].some((name) => name in variant)
+      return isTyped ? variant : { ...variant, type }
+    })
+  }
+  return part
 }
 
 /** Both must fit. */

@@ -1,11 +1,11 @@
 import { EntiaError } from '../world/entia-error.ts'
 import type { LogView } from '../world/log-view.ts'
-import type { FileBlock, Message } from '../protocol/message.ts'
-import type { Addressee } from './accepted-message.ts'
+import type { AssistantMessage, FileBlock, Message } from '../protocol/message.ts'
+import { type Addressee, isOwn } from './accepted-message.ts'
 import { fileForm, type FileForm } from '../rules/media/file-form.ts'
-import { withDistinctIds, type WireId } from './call-ids.ts'
+import { maxIdChars, withDistinctIds, type WireId } from './call-ids.ts'
 import type { ModelRequest } from './port.ts'
-import type { Part, RefusedParts } from './refused-parts.ts'
+import { nothingLeftOut, type Part, type RefusedParts } from './refused-parts.ts'
 
 /** Caches conversions, so that a step converts only new messages. */
 export function cachedByMessage<Wire>(
@@ -13,8 +13,8 @@ export function cachedByMessage<Wire>(
 ): (message: Message, addressee: Addressee) => Wire {
   const caches = new Map<string, WeakMap<Message, Wire>>()
   return (message, addressee) => {
-    const { leftOut, provider } = addressee
-    const key = `${leftOut.own} ${leftOut.files} ${provider}`
+    const { keepsIds, leftOut, provider } = addressee
+    const key = `${Object.values(leftOut).join()} ${keepsIds} ${provider}`
     let cache = caches.get(key)
     if (cache === undefined) caches.set(key, (cache = new WeakMap()))
     let wire = cache.get(message)
@@ -29,14 +29,26 @@ export function* addressed(
   { adapter, now, refused, wireId }: Sending,
 ): Generator<readonly [Message, Addressee]> {
   const { provider } = request
+  const sender = { adapter, provider }
   const ordered = [...resultsFirst(request.messages)]
   let index = 0
+  let keptIds: ReadonlySet<string> = new Set()
   for (const message of withDistinctIds(ordered, wireId)) {
     const leftOut = refused.leftOut(request, ordered[index++] as Message, now)
-    yield [message, { adapter, provider, leftOut }]
+    if (message.role === 'assistant') {
+      const { model } = message
+      keptIds = model !== undefined && isOwn(adapter, model, sender) ? longIds(message) : new Set()
+    }
+    const keepsIds = message.role === 'tool' ? keptIds.has(message.callId) : keptIds.size > 0
+    yield [message, { adapter, provider, leftOut, keepsIds }]
   }
-  const leftOut = { own: false, files: false }
-  for (const message of request.tail) yield [message, { adapter, provider, leftOut }]
+  for (const message of request.tail) yield [message, { adapter, provider, leftOut: nothingLeftOut }]
+}
+
+function longIds({ content }: AssistantMessage): ReadonlySet<string> {
+  return new Set(
+    content.flatMap((block) => (block.type === 'tool-call' && block.id.length > maxIdChars ? block.id : [])),
+  )
 }
 
 /** How an adapter sends messages. */

@@ -1,7 +1,9 @@
 import { textOf } from 'entia'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { sse } from '../servers/loopback.ts'
 import { startScriptedServer } from '../servers/scripted-server.ts'
-import { call, failureOf, joined, replyOf, requestOf } from './model-calls.ts'
+import { answered } from './answered.ts'
+import { call, failureOf, replyOf, requestOf } from './model-calls.ts'
 import {
   blocks,
   callItem,
@@ -19,13 +21,22 @@ import {
 const called = { type: 'tool-call', name: 'add', arguments: { a: 1, b: 2 } }
 const written = '{"a":1,"b":2}'
 
-/** A reply that a server sends as it stands, what listeners heard of it, and how often it was paid. */
+/** A text is a stream, anything else an answer at once. */
 async function heard(wire: WireOfOthers, raw: string | object) {
-  const server = await startScriptedServer(() => (typeof raw === 'string' ? raw : { body: raw }))
-  const { deltas, outcome } = await call(wire.make(server.url), requestOf())
-  if (!outcome.ok) throw new Error(`It failed: ${outcome.failure.message}`)
-  const { message, stop, usage } = outcome.value
-  return { content: message.content, stop, usage, text: joined(deltas, 'text'), args: joined(deltas, 'tool-arguments') }
+  const { heard: parts, ...reply } = await answered(wire, typeof raw === 'string' ? raw : { body: raw })
+  return { ...reply, ...parts }
+}
+
+/** What a call gives whose timers go off as soon as it waits for them. */
+async function hurried<T>(answer: () => Promise<T>): Promise<T> {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const hurrying = setInterval(() => vi.advanceTimersByTime(100), 1)
+  try {
+    return await answer()
+  } finally {
+    clearInterval(hurrying)
+    vi.useRealTimers()
+  }
 }
 
 describe('an answer over Chat Completions', () => {
@@ -53,6 +64,77 @@ describe('an answer over Chat Completions', () => {
     expect([args, stop]).toEqual([written, 'tool-calls'])
   })
 
+  it.each([
+    ['an object', { content: { type: 'text', text: 'Hello.' } }],
+    ['one place as a text', { content: 'Hello.' }, { index: '0' }],
+  ])('may have its text in %s', async (_, delta, choice: object = {}) => {
+    const raw = sse({ choices: [{ index: 0, delta, finish_reason: 'stop', ...choice }] })
+    expect((await heard(chatWire, `${raw}data: [DONE]\n\n`)).text).toBe('Hello.')
+  })
+
+  it('may count the places of its calls in texts', async () => {
+    const piece = (index: string, more: object) => ({ tool_calls: [{ index, function: more }] })
+    const { content } = await heard(
+      chatWire,
+      chunks(
+        [
+          piece('0', { name: 'add', arguments: '' }),
+          piece('1', { name: 'sub', arguments: '' }),
+          piece('0', { arguments: written }),
+          piece('1', { arguments: '{}' }),
+        ],
+        'tool_calls',
+      ),
+    )
+    expect(content).toMatchObject([called, { name: 'sub', arguments: {} }])
+  })
+
+  describe('that a server says once more at its end', () => {
+    const fn = { name: 'add', arguments: written }
+    const call = { index: 0, id: 'c1', type: 'function', function: fn }
+    const end = (message: object) => sse({ choices: [{ index: 0, finish_reason: 'stop', message }] })
+    const pieces = (...deltas: readonly object[]) =>
+      deltas.map((delta) => sse({ choices: [{ index: 0, delta, finish_reason: null }] })).join('')
+
+    it.each([
+      [
+        'whole',
+        {
+          role: 'assistant',
+          content: 'Hello.',
+          reasoning_content: 'Hm.',
+          odd: 'x',
+          tool_calls: [{ ...call, index: undefined }],
+        },
+      ],
+      ['in parts', { content: [{ type: 'text', text: 'Hello.' }], tool_calls: [call] }],
+      ['in the older way', { content: 'Hello.', function_call: fn }],
+      ['further', { content: 'Hello.' }],
+    ])('is there once: %s', async (_, message) => {
+      const said = pieces(
+        { reasoning_content: 'Hm.' },
+        { content: 'Hel', odd: 'x' },
+        { content: 'lo.' },
+        { tool_calls: [call] },
+      )
+      const { content, text, args } = await heard(chatWire, said + end(message))
+      expect(content).toMatchObject([{ type: 'thinking', text: 'Hm.' }, { type: 'text', text: 'Hello.' }, called])
+      expect(content).toHaveLength(3)
+      expect([text, args]).toEqual(['Hello.', written])
+    })
+
+    it('has what its pieces did not say', async () => {
+      const message = { content: 'Hello.', tool_calls: [call] }
+      expect((await heard(chatWire, pieces({ content: 'Hel' }) + end(message))).content).toMatchObject([
+        { text: 'Hello.' },
+        called,
+      ])
+      const more = { content: 'lo.', tool_calls: [{ ...call, id: 'c2' }] }
+      const { content } = await heard(chatWire, pieces({ content: 'Hel' }, { tool_calls: [call] }) + end(more))
+      expect(content).toMatchObject([{ text: 'Hello.' }, { id: 'c1' }, { id: 'c2' }])
+    })
+  })
+
   it('is read without a stream', async () => {
     const tool = { id: 'c1', type: 'function', function: { name: 'add', arguments: written } }
     const message = { role: 'assistant', content: 'Let me add.', reasoning_content: 'Hm.', tool_calls: [tool] }
@@ -76,7 +158,8 @@ describe('an answer over Chat Completions', () => {
     const server = await startScriptedServer(() => {
       return { body: chunks([{ content: 'Hi.' }]).replace('data: [DONE]\n\n', ''), goesOn: ': keep-alive\n\n' }
     })
-    expect(textOf((await replyOf(chatWire.make(server.url))).message)).toBe('Hi.')
+    const { message } = await hurried(() => replyOf(chatWire.make(server.url)))
+    expect(textOf(message)).toBe('Hi.')
     expect(server.bodies).toHaveLength(1)
   })
 })
@@ -94,7 +177,7 @@ describe('an answer over the Messages API', () => {
     ['has nothing but pings', { body: openBlocks(hello), goesOn: event({ type: 'ping' }) }],
   ])('is complete where the stream %s behind its stop reason', async (_, said) => {
     const server = await startScriptedServer(() => said)
-    const { outcome } = await call(messagesWire.make(server.url), requestOf())
+    const { outcome } = await hurried(() => call(messagesWire.make(server.url), requestOf()))
     expect(outcome).toMatchObject({
       ok: true,
       value: { stop: 'end', message: { content: [{ type: 'text', text: 'Hello.' }] }, usage: { input: 3, output: 4 } },
@@ -106,6 +189,29 @@ describe('an answer over the Messages API', () => {
     const whole = openBlocks(hello)
     const server = await startScriptedServer(() => whole.slice(0, whole.indexOf('event: message_delta')))
     expect((await failureOf(messagesWire.make(server.url))).kind).toBe('truncated')
+  })
+
+  it('may say the start of a text or thought again, and the whole message at its end', async () => {
+    const raw = openBlocks([
+      [
+        { type: 'thinking', thinking: 'Hm' },
+        { type: 'thinking_delta', thinking: 'Hm' },
+        { type: 'thinking_delta', thinking: '.' },
+      ],
+      [
+        { type: 'text', text: 'Hel' },
+        { type: 'text_delta', text: 'Hel' },
+        { type: 'text_delta', text: 'lo.' },
+      ],
+      [
+        { type: 'text', text: 'A' },
+        { type: 'text_delta', text: 'h.' },
+      ],
+    ])
+    const message = { type: 'message', role: 'assistant', content: [{ type: 'text', text: 'Hello.Ah.' }] }
+    const { content, text } = await heard(messagesWire, raw + event(message) + event({ type: 'message_stop' }))
+    expect(content).toMatchObject([{ text: 'Hm.' }, { text: 'Hello.' }, { text: 'Ah.' }])
+    expect(text).toBe('Hello.Ah.')
   })
 
   it('may have texts, thinking and arguments in the starts of its blocks', async () => {
@@ -195,6 +301,36 @@ describe('an answer over the Responses API', () => {
     expect(isHeard ? [reply.text, reply.args] : ['See.', written]).toEqual(['See.', written])
   })
 
+  it.each([
+    ['as a text, not as a list', items([{ type: 'message', role: 'assistant', content: 'See.' }, callItem()])],
+    ['beside the items', items([], { output_text: 'See.' })],
+    [
+      'in parts that are done',
+      added({ ...saidItem(''), content: [] }, 0) +
+        event({
+          type: 'response.content_part.done',
+          item_id: 'msg_1',
+          output_index: 0,
+          part: { type: 'output_text', text: 'See.' },
+        }) +
+        items([]),
+    ],
+  ])('may have its text %s', async (_, raw) => {
+    expect((await heard(responsesWire, raw)).content[0]).toEqual({ type: 'text', text: 'See.' })
+  })
+
+  it('has the thinking that came in deltas alone', async () => {
+    const raw =
+      added({ type: 'reasoning', id: 'rs_1', summary: [] }, 0) +
+      event({ type: 'response.reasoning_text.delta', item_id: 'rs_1', output_index: 0, delta: 'Hm' }) +
+      event({ type: 'response.reasoning_text.delta', item_id: 'rs_1', output_index: 0, delta: '.' }) +
+      items([], { output: [{ type: 'reasoning', id: 'rs_1', summary: [] }, saidItem('See.')] })
+    expect((await heard(responsesWire, raw)).content).toMatchObject([
+      { type: 'thinking', text: 'Hm.', id: 'rs_1' },
+      { text: 'See.' },
+    ])
+  })
+
   it('keeps the order of its last event where the items came without the first', async () => {
     const reply = await heard(responsesWire, items([saidItem('See.')], { output: [reasoning, saidItem('See.')] }))
     expect(reply.content).toMatchObject([{ type: 'thinking', redacted: 'RW5j' }, { type: 'text' }])
@@ -224,7 +360,8 @@ describe('an answer over the Responses API', () => {
 
   it('is complete where the connection stays open behind its end', async () => {
     const server = await startScriptedServer(() => ({ body: items([saidItem('See.')]), goesOn: ': ping\n\n' }))
-    expect(textOf((await replyOf(responsesWire.make(server.url))).message)).toBe('See.')
+    const { message } = await hurried(() => replyOf(responsesWire.make(server.url)))
+    expect(textOf(message)).toBe('See.')
   })
 
   it.each([

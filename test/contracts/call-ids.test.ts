@@ -110,9 +110,34 @@ describe('ids of calls', () => {
     },
   )
 
+  it.each(wiresOfOthers)(
+    'that are too long to be ids alone go back to $name as they are, and to no other, nor to another name',
+    async (wire) => {
+      // LiteLLM puts the signature of a call into its id.
+      const id = `call_a.b__thought__${'c2ln/+'.repeat(30)}==`
+      const call = (of: string) => ({ type: 'tool-call', id: of, name: 'add', arguments: {} }) as const
+      const messages: Message[] = [
+        userSays('Go.'),
+        { role: 'assistant', content: [call(id), call('short')], model: 'mine/m' },
+        resultOf(id, '1'),
+        resultOf('short', '2'),
+      ]
+      const server = await startScriptedServer(() => wire.text('Fine.'))
+      const provider = wire.make(server.url)
+      for (const name of ['mine', 'another', 'mine']) await replyOf(provider, requestOf(messages, { provider: name }))
+      const [own, foreign, again] = server.bodies.map((body) => idsIn(body, wire))
+      expect(own?.[0][0]).toBe(id)
+      expect(own?.[0][1]).toBe(wire === chatWire ? nineLetters('short') : 'short')
+      expect(String(foreign?.[0][0]).length).toBeLessThanOrEqual(64)
+      for (const ids of [own, foreign]) expect(ids?.[1]).toEqual(ids?.[0])
+      expect(again).toEqual(own)
+    },
+  )
+
   it('of nine letters stay, and others become the same nine each time', () => {
     expect(nineLetters('aB3dE6gH9')).toBe('aB3dE6gH9')
     expect(nineLetters('call-1-0')).toBe(nineLetters('call-1-0'))
+    expect(nineLetters('\ud800')).toBe(nineLetters('\ufffd'))
     fc.assert(
       fc.property(fc.string(), (id) => /^[a-zA-Z0-9]{9}$/.test(nineLetters(id)) && /^[\w-]{1,64}$/.test(wordId(id))),
     )

@@ -6,7 +6,9 @@ import { startAnthropicServer } from '../servers/anthropic-server.ts'
 import { startChatServer } from '../servers/chat-server.ts'
 import { type Handler, type LoopbackServer, sse } from '../servers/loopback.ts'
 import { startResponsesServer } from '../servers/responses-server.ts'
+import { startScriptedServer } from '../servers/scripted-server.ts'
 import { call, failureOf, replyOf } from './model-calls.ts'
+import { chatWire, chunks } from './wires-of-others.ts'
 
 let server: LoopbackServer | undefined
 afterEach(() => server?.close())
@@ -162,5 +164,28 @@ describe('an answer of Claude', () => {
   it('keeps its reason when a later event has none, and unknown counts unknown', async () => {
     const { outcome } = await call(await ending({ stop_reason: 'end_turn' }, { stop_reason: null }))
     expect(outcome).toMatchObject({ ok: true, value: { stop: 'end', usage: {} } })
+  })
+})
+
+describe('the word that ends an answer over Chat Completions', () => {
+  it.each([
+    ['model_context_window_exceeded', 'context-overflow'],
+    ['sensitive', 'refused'],
+    ['refusal', 'refused'],
+    ['RECITATION', 'refused'],
+    ['blocklist', 'refused'],
+    ['PROHIBITED_CONTENT', 'refused'],
+    ['guardrail_intervened', 'refused'],
+    ['network_error', 'overloaded'],
+    ['pause_turn', 'invalid-request'],
+    ['MALFORMED_FUNCTION_CALL', 'truncated'],
+    ['content_filter: RECITATION', 'refused'],
+    ['function_call_filter: MALFORMED_FUNCTION_CALL', 'truncated'],
+    ['FinishReason.SAFETY', 'refused'],
+    ['content filter', 'refused'],
+    ['server-error', 'overloaded'],
+  ])('"%s" fails as %s', async (word, kind) => {
+    const server = await startScriptedServer(() => chunks([{ content: 'Half' }], word))
+    expect((await failureOf(chatWire.make(server.url))).kind).toBe(kind)
   })
 })

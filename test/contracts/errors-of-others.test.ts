@@ -1,17 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { retryHintIn } from '../../src/models/retry-hint.ts'
 import { startScriptedServer } from '../servers/scripted-server.ts'
-import { failureOf, replyOf } from './model-calls.ts'
-import {
-  chatWire,
-  chunks,
-  event,
-  messagesWire,
-  responsesWire,
-  saidItem,
-  items,
-  wiresOfOthers,
-} from './wires-of-others.ts'
+import { failureOf } from './model-calls.ts'
+import { wiresOfOthers } from './wires-of-others.ts'
 
 const openAI = (message: string, more: object = {}) => ({ error: { message, type: 'invalid_request_error', ...more } })
 const google = (code: number, message: string, status: string, details: readonly object[] = []) => [
@@ -150,6 +140,13 @@ const overflows: readonly Case[] = [
       },
     },
   ],
+  ['llama.cpp', 500, { error: { code: 500, message: 'context shift is disabled', type: 'server_error' } }],
+  ['a gateway', 400, openAI('The input (300000 tokens) is larger than the limit of 262144')],
+  [
+    'a server of DeepSeek',
+    400,
+    openAI('Prompt has 5,958,968 tokens, but the configured context size is 256,000 tokens'),
+  ],
 ]
 
 const refusals: readonly Case[] = [
@@ -197,6 +194,7 @@ const refusals: readonly Case[] = [
     400,
     { type: 'error', error: { type: 'invalid_request_error', message: 'Output blocked by content filtering policy' } },
   ],
+  ['Vertex', 400, openAI("This prompt contains sensitive words that violate Google's Responsible AI practices.")],
 ]
 
 const others: readonly (readonly [...Case, kind: string])[] = [
@@ -230,6 +228,20 @@ const others: readonly (readonly [...Case, kind: string])[] = [
   ['a gateway', 400, openAI('max_tokens (9000) exceeds the maximum of 4096'), 'invalid-request'],
   ['a gateway', 400, openAI('The number of max tokens exceeds the maximum of 4096'), 'invalid-request'],
   ['Gemini', 403, google(403, 'Permission denied on resource.', 'PERMISSION_DENIED'), 'unauthorized'],
+  // Who has to pay first waits in vain.
+  ['Z.ai', 429, { error: { code: '1113', message: '余额不足或无可用资源包,请充值。' } }, 'unauthorized'],
+  [
+    'xAI',
+    429,
+    { code: 'resource-exhausted', error: 'Your team has used all available credits or reached its monthly limit.' },
+    'unauthorized',
+  ],
+  ['Claude', 400, openAI('Your credit balance is too low to access the Anthropic API.'), 'unauthorized'],
+  ['DashScope', 400, { code: 'Arrearage', message: 'Make sure your account is in good standing.' }, 'unauthorized'],
+  // What the model wrote once it may write otherwise.
+  ['Groq', 400, openAI('Failed to call a function.', { code: 'tool_use_failed' }), 'truncated'],
+  ['Groq', 400, openAI('Parsing failed.', { code: 'output_parse_failed' }), 'truncated'],
+  ['Bedrock', 400, { message: 'Too many tokens, please wait.', __type: 'ThrottlingException' }, 'rate-limited'],
 ]
 
 describe.each(wiresOfOthers)('an error of $name', (wire) => {
@@ -281,6 +293,28 @@ describe.each(wiresOfOthers)('an error of $name', (wire) => {
       },
       360_000,
     ],
+    [
+      'the limit of a minute, in seconds',
+      openAI('Slow.'),
+      { 'x-ratelimit-remaining-tokens-minute': '0', 'x-ratelimit-reset-tokens-minute': '11.38' },
+      11_380,
+    ],
+    [
+      'the limit that is used up until a moment',
+      openAI('Slow.'),
+      { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1741305600000', date: 'Thu, 06 Mar 2025 23:59:00 GMT' },
+      60_000,
+    ],
+    [
+      'the limit that is used up until a date',
+      openAI('Slow.'),
+      {
+        'anthropic-ratelimit-requests-remaining': '0',
+        'anthropic-ratelimit-requests-reset': '2025-03-07T00:00:00Z',
+        date: 'Thu, 06 Mar 2025 23:59:00 GMT',
+      },
+      60_000,
+    ],
     ['nothing', openAI('Limit 3 reached after 20 requests.'), {}, undefined],
   ])('says how long to wait in %s', async (_, body, headers, waitMs) => {
     const server = await startScriptedServer(() => ({ status: 429, body, headers }))
@@ -288,111 +322,5 @@ describe.each(wiresOfOthers)('an error of $name', (wire) => {
       kind: 'rate-limited',
       ...(waitMs !== undefined && { retryAfterMs: waitMs }),
     })
-  })
-})
-
-describe('an error within a stream', () => {
-  it.each([
-    [
-      chatWire,
-      `data: ${JSON.stringify(openAI('Rate limit. Please try again in 20s', { code: 'rate_limit_exceeded' }))}\n\n`,
-    ],
-    [messagesWire, event({ type: 'error', error: { type: 'rate_limit_error', message: 'Please try again in 20s.' } })],
-    [
-      responsesWire,
-      event({
-        type: 'response.failed',
-        response: { status: 'failed', error: { code: 'rate_limit_exceeded', message: 'Please try again in 20s.' } },
-      }),
-    ],
-  ])('of $name says how long to wait', async (wire, raw) => {
-    const server = await startScriptedServer(() => raw)
-    expect(await failureOf(wire.make(server.url))).toMatchObject({ kind: 'rate-limited', retryAfterMs: 20_000 })
-  })
-
-  it('that a server has no code for is an overflow if it says so', async () => {
-    const server = await startScriptedServer(
-      () =>
-        `data: {"error":"Trying to keep the first 5000 tokens when context the overflows. The context length is only 4096 tokens"}\n\n`,
-    )
-    expect((await failureOf(chatWire.make(server.url))).kind).toBe('context-overflow')
-  })
-})
-
-describe('a hint to wait', () => {
-  it.each([
-    [{ retryDelay: '1.5s' }, '', 1_500],
-    [{ retryDelay: { seconds: '7', nanos: 500_000_000 } }, '', 7_500],
-    [{ retry_after: 3 }, '', 3_000],
-    [{ retry_after: '3' }, '', 3_000],
-    [{ retryAfterMs: 250 }, '', 250],
-    [{ details: [{}, { retryDelay: '2s' }] }, '', 2_000],
-    [{}, 'Try again in 500ms.', 500],
-    [{}, 'Please wait 2 minutes and 5 seconds', 125_000],
-    [{}, 'Please try your request again in 7m12.48s', 432_480],
-    [{}, 'Limit resets in 1h30m', 5_400_000],
-    [{ retryDelay: '-3s', retry_after: -3 }, 'It was tried 3 times.', undefined],
-    [{}, 'Retry 3 requests', undefined],
-  ])('is read: %j %s', (fields, text, ms) => {
-    expect(retryHintIn(fields, text)).toBe(ms)
-  })
-})
-
-describe('the end of an answer over Chat Completions', () => {
-  it.each([
-    ['model_context_window_exceeded', 'context-overflow'],
-    ['sensitive', 'refused'],
-    ['refusal', 'refused'],
-    ['RECITATION', 'refused'],
-    ['blocklist', 'refused'],
-    ['PROHIBITED_CONTENT', 'refused'],
-    ['guardrail_intervened', 'refused'],
-    ['network_error', 'overloaded'],
-    ['pause_turn', 'invalid-request'],
-    ['MALFORMED_FUNCTION_CALL', 'truncated'],
-    ['content_filter: RECITATION', 'refused'],
-    ['function_call_filter: MALFORMED_FUNCTION_CALL', 'truncated'],
-    ['FinishReason.SAFETY', 'refused'],
-  ])('"%s" fails as %s', async (word, kind) => {
-    const server = await startScriptedServer(() => chunks([{ content: 'Half' }], word))
-    expect((await failureOf(chatWire.make(server.url))).kind).toBe(kind)
-  })
-})
-
-describe('reasoning that a server counts beside the output', () => {
-  const chat = (usage: object) => chunks([{ content: 'Yes.' }], 'stop', { usage })
-  const details = (reasoning_tokens: number) => ({ completion_tokens_details: { reasoning_tokens } })
-  it.each([
-    [
-      'beside it, as the total says',
-      { prompt_tokens: 100, completion_tokens: 20, total_tokens: 920, ...details(800) },
-      820,
-    ],
-    ['beside it, in the total alone', { prompt_tokens: 100, completion_tokens: 20, total_tokens: 920 }, 820],
-    ['beside nothing', { prompt_tokens: 100, completion_tokens: 0, total_tokens: 820, ...details(720) }, 720],
-    ['beside it, without a total', { prompt_tokens: 100, completion_tokens: 20, ...details(800) }, 820],
-    ['within it', { prompt_tokens: 100, completion_tokens: 820, total_tokens: 920, ...details(800) }, 820],
-    ['within it, without a total', { prompt_tokens: 100, completion_tokens: 820, ...details(800) }, 820],
-    ['with a total that is too small', { prompt_tokens: 100, completion_tokens: 20, total_tokens: 0 }, 20],
-    ['with a total that is no number', { prompt_tokens: 100, completion_tokens: 20, total_tokens: 'many' }, 20],
-    [
-      'with a cache',
-      { prompt_tokens: 100, completion_tokens: 20, total_tokens: 200, prompt_tokens_details: { cached_tokens: 90 } },
-      100,
-    ],
-  ])('is counted once: %s', async (_, usage, output) => {
-    const server = await startScriptedServer(() => chat(usage))
-    expect((await replyOf(chatWire.make(server.url))).usage.output).toBe(output)
-  })
-
-  it('is counted over the Responses API as well', async () => {
-    const usage = {
-      input_tokens: 100,
-      output_tokens: 20,
-      total_tokens: 920,
-      output_tokens_details: { reasoning_tokens: 800 },
-    }
-    const server = await startScriptedServer(() => items([saidItem('Yes.')], { usage }))
-    expect((await replyOf(responsesWire.make(server.url))).usage).toEqual({ input: 100, output: 820 })
   })
 })

@@ -4,45 +4,16 @@ import { describe, expect, it } from 'vitest'
 import { driven, emptyWorld, reopened, settled, worldWith } from '../behaviour/turns/driving.ts'
 import { tool } from '../behaviour/turns/tools.ts'
 import { openaiCompatible } from 'entia/models'
-import { type JsonBody, listOf } from '../servers/loopback.ts'
+import { listOf } from '../servers/loopback.ts'
 import { startScriptedServer } from '../servers/scripted-server.ts'
-import { replyOf, requestOf, resultOf, userSays } from './model-calls.ts'
-import {
-  blocks,
-  callItem,
-  chatWire,
-  chunks,
-  items,
-  messagesWire,
-  responsesWire,
-  saidItem,
-  type WireOfOthers,
-} from './wires-of-others.ts'
+import { answered, repliesIn } from './answered.ts'
+import { replyOf, requestOf, userSays } from './model-calls.ts'
+import { blocks, callItem, chatWire, chunks, items, messagesWire, responsesWire, saidItem } from './wires-of-others.ts'
 
 const signature = 'c2lnbmF0dXJlLW9mLXRob3VnaHQ='
 const google = { extra_content: { google: { thought_signature: signature } } }
 const called = { name: 'add', arguments: '{"a":1,"b":2}' }
 const textOnly = { name: 'local', baseURL: 'http://localhost' }
-
-/** The assistant's messages of a request, or the items that are not the user's. */
-function assistantIn(body: JsonBody | undefined, { field }: WireOfOthers): readonly JsonBody[] {
-  const tools = new Set<unknown>(['function_call_output'])
-  return listOf(body?.[field]).filter(
-    ({ role, type }) => role === 'assistant' || (role === undefined && !tools.has(type)),
-  )
-}
-
-/** What goes back of a reply that is sent as it stands, to its own server, and then to one of another name. */
-async function backOf(wire: WireOfOthers, raw: string) {
-  const server = await startScriptedServer((_, count) => (count === 1 ? raw : wire.text('Fine.')))
-  const provider = wire.make(server.url)
-  const { message } = await replyOf(provider)
-  const calls = message.content.flatMap((block) => (block.type === 'tool-call' ? resultOf(block.id, '3') : []))
-  const messages: Message[] = [userSays('Add.'), { ...message, model: 'mine/small' }, ...calls, userSays('Thanks.')]
-  await replyOf(provider, requestOf(messages, { provider: 'mine' }))
-  await replyOf(provider, requestOf(messages, { provider: 'another' }))
-  return { message, own: assistantIn(server.bodies[1], wire), foreign: JSON.stringify(server.bodies[2]) }
-}
 
 describe('what a Chat Completions server adds to a reply', () => {
   it('goes back with the call that it stood in', async () => {
@@ -54,7 +25,7 @@ describe('what a Chat Completions server adds to a reply', () => {
       function: { ...called, provider_specific_fields: { p: [1] } },
     }
     const raw = chunks([{ role: 'assistant', tool_calls: [call] }, { tool_calls: [further] }], 'tool_calls')
-    const { own, foreign } = await backOf(chatWire, raw)
+    const { back: own, foreign } = await answered(chatWire, raw)
     expect(own).toMatchObject([
       {
         tool_calls: [
@@ -72,7 +43,7 @@ describe('what a Chat Completions server adds to a reply', () => {
       reasoning_details: [{ type: 'reasoning.text', format: 'f-v1', index: 0, ...more }],
     })
     const sealed = { type: 'reasoning.encrypted', data: 'RW5j', index: 1 }
-    const { own, foreign } = await backOf(
+    const { back: own, foreign } = await answered(
       chatWire,
       chunks([
         { role: 'assistant', content: '', refusal: null, annotations: [], ...detail({ text: 'Two and ' }) },
@@ -99,7 +70,7 @@ describe('what a Chat Completions server adds to a reply', () => {
       piece('', 'c2ln'),
       { content: 'Hi.' },
     ]
-    const { own } = await backOf(chatWire, chunks(deltas))
+    const { back: own } = await answered(chatWire, chunks(deltas))
     expect(own[0]?.['thinking_blocks']).toEqual([
       { type: 'thinking', thinking: 'One, two.', signature: 'c2ln' },
       { type: 'thinking', thinking: 'Three.', signature: 'c2ln' },
@@ -109,7 +80,7 @@ describe('what a Chat Completions server adds to a reply', () => {
   it.each(['reasoning', 'reasoning_content'])(
     'goes back in the field %s, if its thinking came there',
     async (field) => {
-      const { own, foreign } = await backOf(
+      const { back: own, foreign } = await answered(
         chatWire,
         chunks([{ [field]: 'Hm' }, { [field]: '.' }, { content: 'Four.' }]),
       )
@@ -123,7 +94,11 @@ describe('what a Chat Completions server adds to a reply', () => {
       content: [{ type: 'thinking', thinking: [{ type: 'text', text }], ...more }],
     })
     const reference = { type: 'reference', reference_ids: [1] }
-    const { message, own, foreign } = await backOf(
+    const {
+      content: said,
+      back: own,
+      foreign,
+    } = await answered(
       chatWire,
       chunks([
         thinks('Two '),
@@ -134,7 +109,7 @@ describe('what a Chat Completions server adds to a reply', () => {
         { content: '.' },
       ]),
     )
-    expect(message.content).toMatchObject([
+    expect(said).toMatchObject([
       { type: 'thinking', text: 'Two and two.' },
       { text: 'Four' },
       { type: 'provider' },
@@ -147,9 +122,31 @@ describe('what a Chat Completions server adds to a reply', () => {
     expect(foreign).not.toMatch(/Two and|reference/)
   })
 
+  it.each([
+    [
+      'the type of a function of its own',
+      { tool_calls: [{ index: 0, id: 'a', type: 'builtin_function', function: called }] },
+      '"type":"builtin_function"',
+    ],
+    ['thinking that is no text', { reasoning: { steps: ['Hm.'] }, content: 'Four.' }, '"reasoning":{"steps":["Hm."]}'],
+  ])('goes back in the form that it had: %s', async (_, delta, back) => {
+    const { back: own, foreign } = await answered(chatWire, chunks([delta]))
+    expect(JSON.stringify(own)).toContain(back)
+    expect(foreign).not.toContain(back)
+  })
+
+  it('stays behind where it is about a piece of the stream', async () => {
+    const deltas = [
+      { channel: 'analysis', token_id: 1, reasoning: 'Hm.' },
+      { channel: 'final', token_ids: [2], content: 'Four.' },
+    ]
+    const { back: own } = await answered(chatWire, chunks(deltas))
+    expect(own).toEqual([{ role: 'assistant', content: 'Four.', reasoning: 'Hm.' }])
+  })
+
   it('is left out where no World could hold it, and the reply stays', async () => {
     const deep = JSON.parse(`${'['.repeat(300)}1${']'.repeat(300)}`) as unknown
-    const { own } = await backOf(chatWire, chunks([{ content: 'Four.', odd: deep }]))
+    const { back: own } = await answered(chatWire, chunks([{ content: 'Four.', odd: deep }]))
     expect(own).toEqual([{ role: 'assistant', content: 'Four.' }])
   })
 })
@@ -167,7 +164,7 @@ describe('what a Messages server adds to a reply', () => {
       { type: 'thinking', thinking: 'I add them.', signature: '' },
     ],
   ])('goes back: thinking %s', async (_, start, back) => {
-    const { own, foreign } = await backOf(
+    const { back: own, foreign } = await answered(
       messagesWire,
       blocks(
         [
@@ -192,7 +189,7 @@ describe('what a Messages server adds to a reply', () => {
       cites,
       cites,
     ] as const
-    const { own, foreign } = await backOf(
+    const { back: own, foreign } = await answered(
       messagesWire,
       blocks(
         [
@@ -235,7 +232,7 @@ describe('what a Responses server adds to a reply', () => {
       format: 'f-v1',
     }
     const own = { type: 'x:search_call', id: 'x_1', status: 'completed', results: [1] }
-    const { own: back, foreign } = await backOf(
+    const { back, foreign } = await answered(
       responsesWire,
       items([reasoning, own, saidItem('See.', { extra_content: { a: 1 } }), callItem({ namespace: 'n' })]),
     )
@@ -251,7 +248,7 @@ describe('what a Responses server adds to a reply', () => {
   it('stays behind where it waits for an answer that no one gives', async () => {
     const computer = { type: 'computer_call', id: 'cu_1', call_id: 'call_9', action: {} }
     const asks = { type: 'mcp_approval_request', id: 'mcpr_1' }
-    const { own } = await backOf(responsesWire, items([computer, asks, saidItem('Fine.')]))
+    const { back: own } = await answered(responsesWire, items([computer, asks, saidItem('Fine.')]))
     expect(own).toEqual([{ role: 'assistant', content: 'Fine.' }])
   })
 })
@@ -277,7 +274,7 @@ describe('what a provider added', () => {
     await runner.idle()
     expect(server.bodies).toHaveLength(3)
     for (const body of server.bodies.slice(1)) {
-      expect(assistantIn(body, chatWire)[0]).toMatchObject({
+      expect(repliesIn(body, chatWire)[0]).toMatchObject({
         tool_calls: [google],
         reasoning_details: [{ data: 'RW5j' }],
       })
@@ -311,7 +308,7 @@ describe('what a provider added', () => {
     await runner.start()
     await runner.idle()
     const forked = server.bodies.find((body) => JSON.stringify(body).includes('Directive: Go'))
-    expect(assistantIn(forked, chatWire)).toMatchObject([
+    expect(repliesIn(forked, chatWire)).toMatchObject([
       { tool_calls: [google], reasoning_details: [{ data: 'RW5j' }] },
       { tool_calls: [google] },
     ])
@@ -327,7 +324,7 @@ describe('what a provider added', () => {
     const server = await startScriptedServer(() => chunks([{ content: 'Fine.' }]))
     const provider = openaiCompatible({ ...textOnly, baseURL: server.url })
     await replyOf(provider, requestOf([userSays('Add.'), said, userSays('Thanks.')], { provider: 'local' }))
-    expect(assistantIn(server.bodies[0], chatWire)).toEqual([
+    expect(repliesIn(server.bodies[0], chatWire)).toEqual([
       { role: 'assistant', content: 'Four.', reasoning_content: 'Hm.' },
     ])
   })

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { type JsonBody, listOf, sse } from '../servers/loopback.ts'
 import { startScriptedServer } from '../servers/scripted-server.ts'
-import { call, failureOf, joined, replyOf, requestOf, resultOf, userSays } from './model-calls.ts'
+import { answered } from './answered.ts'
+import { failureOf, replyOf } from './model-calls.ts'
 import {
   blocks,
   callItem,
@@ -12,31 +13,12 @@ import {
   messagesWire,
   responsesWire,
   saidItem,
-  type WireOfOthers,
+  wiresOfOthers,
 } from './wires-of-others.ts'
 
 const written = '{"a":1,"b":2}'
 const called = { type: 'tool-call', name: 'add', arguments: { a: 1, b: 2 } }
 const signature = 'c2lnbmF0dXJl'
-
-/** A reply to a stream, what listeners heard of it, and the assistant's part of the next request. */
-async function answered(wire: WireOfOthers, raw: string, pieceBytes?: number) {
-  const server = await startScriptedServer((_, count) => {
-    if (count > 1) return wire.text('Fine.')
-    return pieceBytes === undefined ? raw : { body: raw, pieceBytes }
-  })
-  const provider = wire.make(server.url)
-  const { deltas, outcome } = await call(provider, requestOf())
-  if (!outcome.ok) throw new Error(`It failed: ${outcome.failure.message}`)
-  const { message, stop } = outcome.value
-  const results = message.content.flatMap((block) => (block.type === 'tool-call' ? [resultOf(block.id, '3')] : []))
-  await replyOf(provider, requestOf([userSays('Go.'), message, ...results, userSays('Thanks.')]))
-  const back = listOf(server.bodies[1]?.[wire.field]).filter(({ role, type }) => {
-    return role === 'assistant' || (role === undefined && type !== 'function_call_output')
-  })
-  const heard = { text: joined(deltas, 'text'), args: joined(deltas, 'tool-arguments') }
-  return { content: message.content, stop, back, heard }
-}
 
 function contentOf(back: readonly JsonBody[]): readonly JsonBody[] {
   return listOf(back[0]?.['content'])
@@ -112,7 +94,10 @@ describe('a Messages stream', () => {
 
   it('is the same when each byte comes by itself', async () => {
     const raw = usual.replace('One.', 'Ünö 😀')
-    const [whole, split] = [await answered(messagesWire, raw), await answered(messagesWire, raw, 1)]
+    const [whole, split] = [
+      await answered(messagesWire, raw),
+      await answered(messagesWire, { body: raw, pieceBytes: 1 }),
+    ]
     expect(split).toEqual(whole)
   })
 })
@@ -235,7 +220,7 @@ describe('a stream of Chat Completions', () => {
   it('is the same when each byte comes by itself', async () => {
     const call = { index: 0, id: 'a', type: 'function', function: { name: 'add', arguments: written }, odd: 'Ü😀' }
     const raw = chunks([{ content: 'Ünö 😀' }, { tool_calls: [call] }], 'tool_calls')
-    const [whole, split] = [await answered(chatWire, raw), await answered(chatWire, raw, 1)]
+    const [whole, split] = [await answered(chatWire, raw), await answered(chatWire, { body: raw, pieceBytes: 1 })]
     expect(split).toEqual(whole)
   })
 })
@@ -304,6 +289,22 @@ describe('a Responses stream', () => {
     }
   })
 
+  it('that gives a call other ids when it is done calls once', async () => {
+    const added = event({ type: 'response.output_item.added', output_index: 0, item: callItem({ arguments: '' }) })
+    const wrote = event({
+      type: 'response.function_call_arguments.delta',
+      item_id: 'fc_1',
+      output_index: 0,
+      delta: written,
+    })
+    const { content } = await answered(
+      responsesWire,
+      added + wrote + items([callItem({ id: 'fc_x', call_id: 'call_x' })]),
+    )
+    expect(content).toMatchObject([{ ...called, id: 'call_x' }])
+    expect(content).toHaveLength(1)
+  })
+
   it('that refuses in deltas alone is a refusal', async () => {
     const server = await startScriptedServer(() => event({ type: 'response.refusal.delta', delta: 'No.' }) + items([]))
     expect(await failureOf(responsesWire.make(server.url))).toMatchObject({
@@ -314,8 +315,25 @@ describe('a Responses stream', () => {
 
   it('is the same when each byte comes by itself', async () => {
     const raw = says('Ünö 😀', placed) + items([saidItem('Ünö 😀', { odd: 'Ü' }), callItem()])
-    const [whole, split] = [await answered(responsesWire, raw), await answered(responsesWire, raw, 1)]
+    const [whole, split] = [
+      await answered(responsesWire, raw),
+      await answered(responsesWire, { body: raw, pieceBytes: 1 }),
+    ]
     expect(split).toEqual(whole)
+  })
+})
+
+describe.each(wiresOfOthers)('a stream of $name', (wire) => {
+  it('is whole behind heartbeats, without names of events, in other line ends and without its last line', async () => {
+    const raw = wire.text('One.')
+    const beats = `retry: 3000\n\ndata:\n\n: keep-alive\n\nevent: ping\n\n${raw.replaceAll('\n\n', '\n\ndata: \n\nid: 7\n\n')}`
+    const streams = [
+      beats,
+      raw.replaceAll(/^event: .*\n/gm, ''),
+      raw.replaceAll('data: ', 'data:').replaceAll('\n', '\r\n'),
+      raw.replace(/\n+$/, ''),
+    ]
+    for (const stream of streams) expect((await answered(wire, stream)).content).toMatchObject([{ text: 'One.' }])
   })
 })
 

@@ -6,75 +6,11 @@ import { driven, emptyWorld, reopened, settled, worldWith } from '../behaviour/t
 import { tool } from '../behaviour/turns/tools.ts'
 import type { JsonBody } from '../servers/loopback.ts'
 import { refusal, type Said, startScriptedServer } from '../servers/scripted-server.ts'
-import {
-  blocks,
-  callItem,
-  chatWire,
-  chunks,
-  items,
-  messagesWire,
-  responsesWire,
-  type WireOfOthers,
-} from './wires-of-others.ts'
-
-interface Sealed {
-  readonly wire: WireOfOthers
-  /** A reply that calls a tool, with a seal of the provider's own. */
-  readonly calls: (name: string, seal: string, args?: object) => string
-  readonly words: string
-}
-
-const sealed: readonly Sealed[] = [
-  {
-    wire: chatWire,
-    calls: (name, seal, args = {}) => {
-      const extra_content = { google: { thought_signature: seal } }
-      const call = {
-        index: 0,
-        id: seal,
-        type: 'function',
-        function: { name, arguments: JSON.stringify(args) },
-        extra_content,
-      }
-      return chunks([{ tool_calls: [call] }], 'tool_calls')
-    },
-    words: 'Corrupted thought signature.',
-  },
-  {
-    wire: messagesWire,
-    calls: (name, seal, input = {}) =>
-      blocks(
-        [
-          [
-            { type: 'thinking', thinking: '', signature: '' },
-            { type: 'thinking_delta', thinking: 'Hm.' },
-            { type: 'signature_delta', signature: seal },
-          ],
-          [{ type: 'tool_use', id: seal, name, input }],
-        ],
-        'tool_use',
-      ),
-    words: 'messages.1.content.0: Invalid `signature` in `thinking` block',
-  },
-  {
-    wire: responsesWire,
-    calls: (name, seal, args = {}) =>
-      items([
-        { type: 'reasoning', id: `rs_${seal}`, summary: [], encrypted_content: seal },
-        callItem({ id: `fc_${seal}`, call_id: seal, name, arguments: JSON.stringify(args) }),
-      ]),
-    words: 'The encrypted content for item rs_1 could not be verified.',
-  },
-]
+import { hasSeal, sealedWires } from './sealed-wires.ts'
 
 const add = tool('add', () => '3')
 
-/** Is a seal among what is the provider's own? Ids of calls are made from the same word. */
-function hasSeal(body: JsonBody, seal: string): boolean {
-  return new RegExp(`"(thought_signature|signature|encrypted_content)":"${seal}"`).test(JSON.stringify(body))
-}
-
-describe.each(sealed)('what $wire.name refuses of its own', ({ calls, wire, words }) => {
+describe.each(sealedWires)('what $wire.name refuses of its own', ({ calls, wire, words }) => {
   const models = (url: string): Record<string, ModelProvider> => ({ [wire.name]: wire.make(url) })
 
   it.each(stores)('is asked for once more after a restart from %s, and then no more', async (_, open) => {

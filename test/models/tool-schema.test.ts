@@ -40,6 +40,7 @@ function problemsOf(schema: JsonObject): readonly string[] {
     if (typeof ref === 'string' && !((ref.split('/')[2] ?? '') in ((schema['$defs'] as object | undefined) ?? {})))
       problems.push(`no ${ref}`)
     if (type === 'object' && properties === undefined) problems.push('no properties')
+    if (type !== undefined && ('anyOf' in words || 'oneOf' in words)) problems.push('a type beside alternatives')
     if (type === 'array' && (items === undefined || Array.isArray(items))) problems.push('no items')
     for (const name of ['properties', '$defs', 'patternProperties']) {
       for (const inner of Object.values((part as Record<string, object | undefined>)[name] ?? {})) visit(inner as Json)
@@ -107,6 +108,19 @@ const samples: Readonly<Record<string, readonly [schema: JsonObject, ...fitting:
       enum: [{ a: 'x' }, { b: 'x' }],
     },
     { a: 'x' },
+  ],
+  'a type beside alternatives': [
+    objectOf({
+      level: { type: 'string', anyOf: [{ enum: ['low'] }, { pattern: '^h' }] },
+      task: {
+        type: 'object',
+        properties: { id: text, url: text },
+        oneOf: [{ required: ['id'] }, { required: ['url'] }],
+      },
+      any: { type: ['string', 'null'], anyOf: [{ type: 'string' }, { $ref: '#/$defs/none' }, {}] },
+    }),
+    { level: 'high', task: { id: 'a' }, any: null },
+    { level: 'low', task: { url: 'b' }, any: 'x' },
   ],
   'a list without items': [
     objectOf({ list: { type: 'array' }, lists: { type: ['array', 'null'] } }),

@@ -9,7 +9,7 @@ import type {
 import { fileNote } from '../../rules/media/file-form.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { acceptedMessage, type Addressee, type TakesBack } from '../accepted-message.ts'
-import { wordId } from '../call-ids.ts'
+import { sentId, wordId } from '../call-ids.ts'
 import type { ModelOptions, ModelRequest } from '../port.ts'
 import type { Part, RefusedParts } from '../refused-parts.ts'
 import { acceptedSchema } from '../tool-schema.ts'
@@ -195,9 +195,9 @@ const wireOf = cachedByMessage((message: Message, addressee: Addressee): WireMes
   const accepted = acceptedMessage(message, takesBack(message), addressee)
   switch (accepted?.role) {
     case 'assistant':
-      return { role: 'assistant', content: accepted.content.flatMap(assistantBlock) }
+      return { role: 'assistant', content: accepted.content.flatMap((block) => assistantBlock(block, addressee)) }
     case 'tool':
-      return { role: 'user', content: [toolResult(accepted)] }
+      return { role: 'user', content: [toolResult(accepted, addressee)] }
     case 'user':
     case 'system':
       return { role: 'user', content: accepted.content.flatMap(userBlock) }
@@ -226,13 +226,15 @@ function isServerCall(type: unknown): boolean {
   return type === 'server_tool_use' || type === 'mcp_tool_use'
 }
 
-function assistantBlock(block: AssistantMessage['content'][number]): ContentBlockParam[] {
+function assistantBlock(block: AssistantMessage['content'][number], { keepsIds }: Addressee): ContentBlockParam[] {
   switch (block.type) {
     case 'text':
       return textParam(block)
     case 'tool-call': {
       const { arguments: input, id, name } = block
-      return [{ type: 'tool_use', id: wordId(id), name: acceptedName(name), input, ...block.extra?.fields }]
+      return [
+        { type: 'tool_use', id: sentId(wordId, id, keepsIds), name: acceptedName(name), input, ...block.extra?.fields },
+      ]
     }
     case 'thinking':
       return [ownBlock(thinkingParam(block))]
@@ -252,11 +254,11 @@ function ownBlock(data: object): ContentBlockParam {
 }
 
 /** The API refuses an error without text. */
-function toolResult({ callId, content, isError }: ToolMessage): ToolResultBlockParam {
+function toolResult({ callId, content, isError }: ToolMessage, { keepsIds }: Addressee): ToolResultBlockParam {
   const blocks = content.flatMap(userBlock)
   return {
     type: 'tool_result',
-    tool_use_id: wordId(callId),
+    tool_use_id: sentId(wordId, callId, keepsIds),
     content: blocks.length === 0 && isError === true ? [{ type: 'text', text: '(no message)' }] : blocks,
     ...(isError === true && { is_error: true }),
   }

@@ -14,10 +14,11 @@ import { ANTHROPIC, unsigned } from './request.ts'
 type Event<Type> = Extract<RawMessageStreamEvent, { type: Type }>
 type Block = AssistantMessage['content'][number]
 
+/** `begun`: what the start of a block has of its text, and some servers say again. */
 type Draft =
-  | { readonly type: 'text'; text: string; readonly extra: Extra }
+  | { readonly type: 'text'; text: string; begun: string; readonly extra: Extra }
   /** `signature`: absent of servers that give none. */
-  | { readonly type: 'thinking'; text: string; signature: string | undefined; readonly extra: Extra }
+  | { readonly type: 'thinking'; text: string; begun: string; signature: string | undefined; readonly extra: Extra }
   | { readonly type: 'redacted_thinking'; readonly data: string; readonly extra: Extra }
   | {
       readonly type: 'tool_use'
@@ -78,10 +79,13 @@ export class MessageReader implements StreamReader<RawMessageStreamEvent> {
     this.#refusal = textIn(explanation) || textIn(category) || undefined
   }
 
-  /** Counts that the end of the stream does not repeat stay. */
+  /** Counts that the end of the stream does not repeat stay; some servers repeat them as 0. */
   #count(usage: unknown): void {
-    const said = Object.entries(countsOf(usage)).filter(([, count]) => count !== undefined && count !== null)
-    this.#counts = { ...this.#counts, ...Object.fromEntries(said) }
+    const known = new Map(Object.entries(this.#counts))
+    for (const [name, count] of Object.entries(countsOf(usage))) {
+      if (count !== undefined && count !== null && (count !== 0 || !known.has(name))) known.set(name, count)
+    }
+    this.#counts = Object.fromEntries(known)
   }
 
   get awaits(): 'answer' | 'counts' | 'nothing' {
@@ -187,10 +191,15 @@ export class MessageReader implements StreamReader<RawMessageStreamEvent> {
     const open = this.#open.get(index)
     const extra = {}
     const begun = (): Draft =>
-      type === 'text' ? { type, text: '', extra } : { type, text: '', signature: undefined, extra }
+      type === 'text'
+        ? { type, text: '', begun: '', extra }
+        : { type, text: '', begun: '', signature: undefined, extra }
     const draft = open?.type === type ? open : this.#begin(index, begun())
-    if (draft.type === 'text' || draft.type === 'thinking') draft.text += text
-    this.#onDelta({ type, text })
+    if (draft.type !== 'text' && draft.type !== 'thinking') return
+    const more = text.startsWith(draft.begun) ? text.slice(draft.begun.length) : text
+    draft.begun = ''
+    draft.text += more
+    this.#onDelta({ type, text: more })
   }
 
   /** A piece of what is not known. */
@@ -216,10 +225,16 @@ function draftOf(block: Fields): Draft | undefined {
   const { type, text, thinking, signature, data, id, name, input } = block
   switch (type) {
     case 'text':
-      return { type, text: textIn(text), extra: extraIn(block, type) }
+      return { type, text: textIn(text), begun: textIn(text), extra: extraIn(block, type) }
     case 'thinking': {
       const seal = typeof signature === 'string' ? signature : undefined
-      return { type, text: textIn(thinking), signature: seal, extra: extraIn(block, type) }
+      return {
+        type,
+        text: textIn(thinking),
+        begun: textIn(thinking),
+        signature: seal,
+        extra: extraIn(block, type),
+      }
     }
     case 'redacted_thinking':
       return { type, data: textIn(data), extra: extraIn(block, type) }

@@ -22,7 +22,7 @@ interface Piece {
   readonly extra: Fields
 }
 
-const knownFields: ReadonlySet<string> = new Set(['id', 'index', 'type', 'function'])
+const knownFields: ReadonlySet<string> = new Set(['id', 'index', 'function'])
 const knownInnerFields: ReadonlySet<string> = new Set(['name', 'arguments'])
 
 /**
@@ -40,6 +40,14 @@ export class ChatCalls {
     this.#position = position
     this.#adapter = adapter
     this.#onDelta = onDelta
+  }
+
+  /** Is this call known as a whole, from a server that says it once more? */
+  has(delta: object): boolean {
+    const { id, name, text } = pieceOf(delta)
+    return this.#drafts.some((draft) => {
+      return draft.name === name && draft.raw === text && (id === undefined || draft.serverId === id)
+    })
   }
 
   /** @param delta has by protocol an index; the first one of a call an id and a name */
@@ -107,13 +115,17 @@ function pieceOf(delta: object): Piece {
   const { id, index, function: said } = fields
   const { name, arguments: written } = fieldsOf(said)
   const inner = unknownFields(fieldsOf(said), knownInnerFields)
+  const { type, ...unknown } = unknownFields(fields, knownFields)
+  const place = textIn(index) === '' ? index : Number(index)
   return {
     id: textIn(id) || undefined,
-    index: typeof index === 'number' ? index : undefined,
+    index: typeof place === 'number' && Number.isFinite(place) ? place : undefined,
     name: textIn(name),
     text: typeof written === 'object' && written !== null ? writeJson(written) : textIn(written),
     extra: {
-      ...unknownFields(fields, knownFields),
+      ...unknown,
+      // Functions of the server's own.
+      ...(type !== undefined && type !== 'function' && { type }),
       ...(Object.keys(inner).length > 0 && { function: inner }),
     },
   }

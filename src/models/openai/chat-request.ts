@@ -9,7 +9,7 @@ import type {
 import { fileNote } from '../../rules/media/file-form.ts'
 import { writeArguments } from '../../rules/projection/tool-calls.ts'
 import { acceptedMessage, type Addressee } from '../accepted-message.ts'
-import { nineLetters } from '../call-ids.ts'
+import { nineLetters, sentId } from '../call-ids.ts'
 import type { ModelRequest } from '../port.ts'
 import type { Part, RefusedParts } from '../refused-parts.ts'
 import { acceptedSchema } from '../tool-schema.ts'
@@ -49,7 +49,7 @@ export function chatBody(
 ): (request: ModelRequest, now?: readonly Part[]) => ChatCompletionCreateParamsStreaming {
   const wireOf = cachedByMessage((message, addressee) => {
     const accepted = acceptedMessage(message, isSendable, addressee)
-    return accepted === undefined ? nothing : toWire(accepted, adapter, thinkingField)
+    return accepted === undefined ? nothing : toWire(accepted, addressee, thinkingField)
   })
   return (request, now) => {
     const { model, options, outputSchema } = request
@@ -114,17 +114,21 @@ function conversation(
   return messages
 }
 
-function toWire(message: Message, adapter: string, field: ThinkingField | undefined): WireMessage {
+function toWire(message: Message, { adapter, keepsIds }: Addressee, field: ThinkingField | undefined): WireMessage {
   switch (message.role) {
     case 'assistant':
-      return { message: assistantParam(message, field), files: [] }
+      return { message: assistantParam(message, field, keepsIds), files: [] }
     case 'tool': {
       const parts = message.content.map((block) => sentPart(block, adapter))
       const texts = parts.flatMap((part) => (part.type === 'text' ? part.text : []))
       const files = parts.filter(({ type }) => type !== 'text')
       if (files.length > 0) texts.push(`(Its files, ${files.length} in number, follow behind the results.)`)
       return {
-        message: { role: 'tool', tool_call_id: nineLetters(message.callId), content: texts.join('\n') },
+        message: {
+          role: 'tool',
+          tool_call_id: sentId(nineLetters, message.callId, keepsIds),
+          content: texts.join('\n'),
+        },
         files,
       }
     }
@@ -142,7 +146,11 @@ function userContent(content: readonly (TextBlock | FileBlock)[], adapter: strin
 
 type Said = ChatCompletionAssistantMessageParam & Record<string, unknown>
 
-function assistantParam({ content, extra }: AssistantMessage, field: ThinkingField | undefined): Said {
+function assistantParam(
+  { content, extra }: AssistantMessage,
+  field: ThinkingField | undefined,
+  keepsIds: boolean | undefined,
+): Said {
   const calls = content.filter((block) => block.type === 'tool-call')
   const message: Said = { role: 'assistant', content: contentOf(content) }
   for (const block of content) {
@@ -155,7 +163,7 @@ function assistantParam({ content, extra }: AssistantMessage, field: ThinkingFie
     message.tool_calls = calls.map((call) => {
       const { function: inner, ...fields } = call.extra?.fields ?? {}
       return {
-        id: nineLetters(call.id),
+        id: sentId(nineLetters, call.id, keepsIds),
         type: 'function',
         function: { name: acceptedName(call.name), arguments: writeArguments(call), ...(inner as object | undefined) },
         ...fields,

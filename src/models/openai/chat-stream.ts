@@ -14,16 +14,18 @@ import type { ChatCompletionChunk } from './client.ts'
 
 const thinkingFields: readonly [ThinkingField, ThinkingField] = ['reasoning_content', 'reasoning']
 
-/** Of a message; what else a server sends goes back to it. Annotations and audio are no part of a request. */
+/** Of a message; what else a server sends goes back to it. The last are no part of a request, or are about one piece alone. */
 const knownFields: ReadonlySet<string> = new Set([
   'role',
   'content',
   'refusal',
   'tool_calls',
   'function_call',
-  ...thinkingFields,
   'annotations',
   'audio',
+  'channel',
+  'token_id',
+  'token_ids',
 ])
 const knownPartFields: ReadonlySet<string> = new Set(['type', 'text', 'annotations'])
 
@@ -69,13 +71,13 @@ export class ChatReader implements StreamReader<ChatCompletionChunk> {
     // The last chunk, with the usage, has an empty list of choices or none.
     const choices = objectsIn(chunk.choices).map(fieldsOf)
     // Only the first answer counts, in any position.
-    const choice = choices.find(({ index }) => (index ?? 0) === 0)
+    const choice = choices.find(({ index }) => Number(index ?? 0) === 0)
     // Moonshot puts the usage in the choice.
     this.#usage = chunk.usage ?? choice?.['usage'] ?? this.#usage
     this.#isCounted = choice === undefined && isObject(chunk.usage)
     if (choice === undefined) return
     // Azure sends content filter results without a delta; a server that does not stream sends the message.
-    const delta = fieldsOf(choice['delta'] ?? choice['message'])
+    const delta = isObject(choice['delta']) ? fieldsOf(choice['delta']) : this.#rest(fieldsOf(choice['message']))
     const field = thinkingFields.find((name) => textIn(delta[name]) !== '')
     if (field !== undefined) {
       const text = textIn(delta[field])
@@ -91,6 +93,7 @@ export class ChatReader implements StreamReader<ChatCompletionChunk> {
     // Older servers give one call, without an id; some say it in both ways.
     if (isObject(delta['function_call']) && !this.#hasCalls) this.#takeCall({ function: delta['function_call'] })
     const unknown = unknownFields(delta, knownFields)
+    for (const name of thinkingFields) if (typeof unknown[name] === 'string') delete unknown[name]
     addFields(this.#extra, unknown)
     this.unheardBytes += sizeOfTexts(unknown)
     // Some servers send an empty reason before the last, or the word.
@@ -98,6 +101,22 @@ export class ChatReader implements StreamReader<ChatCompletionChunk> {
     if (finish !== '' && finish !== 'null') this.#finish = finish
     const { error } = choice
     if (error !== undefined && error !== null) this.#error = readError(error)
+  }
+
+  /** Of a message that a server sends whole behind its pieces: what these did not say. */
+  #rest(message: Fields): Fields {
+    const { content, function_call: older, tool_calls: calls, ...fields } = message
+    const rest: Record<string, unknown> = { ...fields, content: this.#restOf(content) }
+    for (const [name, text] of this.#thinking) rest[name] = remainder(rest[name], text)
+    for (const name of Object.keys(this.#extra)) delete rest[name]
+    const isNew = (call: object): boolean => !this.#calls.has(call)
+    const isKnown = isObject(older) && this.#calls.has({ function: older })
+    return { ...rest, tool_calls: objectsIn(calls).filter(isNew), ...(!isKnown && { function_call: older }) }
+  }
+
+  #restOf(content: unknown): unknown {
+    const text = this.#drafts.map((draft) => (draft.type === 'text' ? draft.text : '')).join('')
+    return Array.isArray(content) && this.#drafts.length > 0 ? undefined : remainder(content, text)
   }
 
   #takeCall(call: object): void {
@@ -109,7 +128,7 @@ export class ChatReader implements StreamReader<ChatCompletionChunk> {
   /** A text, or a list of parts. */
   #takeContent(content: unknown): void {
     if (typeof content === 'string') return this.#addText(content)
-    for (const part of Array.isArray(content) ? (content as unknown[]) : []) {
+    for (const part of Array.isArray(content) ? (content as unknown[]) : [content]) {
       if (typeof part === 'string') this.#addText(part)
       else if (isObject(part)) this.#takePart(fieldsOf(part))
     }
@@ -199,6 +218,11 @@ function ownForm(text: string, { thinking, ...fields }: Fields): Fields {
   return isPlain || thinking === undefined || textsIn(thinking) !== text ? fields : { ...fields, thinking }
 }
 
+/** What follows the text, if it begins with it. */
+function remainder(whole: unknown, text: string): unknown {
+  return typeof whole === 'string' && whole.startsWith(text) ? whole.slice(text.length) : whole
+}
+
 function textsIn(thinking: unknown): string {
   if (typeof thinking === 'string') return thinking
   return objectsIn(thinking)
@@ -206,11 +230,12 @@ function textsIn(thinking: unknown): string {
     .join('')
 }
 
-/** Moonshot puts cached tokens beside the other counts. */
+/** Moonshot and DeepSeek put cached tokens beside the other counts. */
 function countsOf(usage: unknown): TokenCounts {
   const { prompt_tokens: input, completion_tokens: output, total_tokens: total, ...counts } = fieldsOf(usage)
   const { cached_tokens: cacheRead, cache_write_tokens: cacheWrite } = fieldsOf(counts['prompt_tokens_details'])
   const { reasoning_tokens: reasoning } = fieldsOf(counts['completion_tokens_details'])
-  const sent = { input, cacheRead: cacheRead ?? counts['cached_tokens'], cacheWrite, output }
+  const read = cacheRead ?? counts['cached_tokens'] ?? counts['prompt_cache_hit_tokens']
+  const sent = { input, cacheRead: read, cacheWrite, output }
   return readInclusiveCounts(sent, { total, reasoning })
 }

@@ -8,8 +8,8 @@ import type {
 } from '../../protocol/message.ts'
 import { fileNote } from '../../rules/media/file-form.ts'
 import { writeArguments } from '../../rules/projection/tool-calls.ts'
-import { acceptedMessage } from '../accepted-message.ts'
-import { shortId } from '../call-ids.ts'
+import { acceptedMessage, type Addressee } from '../accepted-message.ts'
+import { sentId, shortId } from '../call-ids.ts'
 import type { ModelRequest } from '../port.ts'
 import type { Part, RefusedParts } from '../refused-parts.ts'
 import { acceptedSchema } from '../tool-schema.ts'
@@ -42,7 +42,7 @@ export function responsesBody(
 ): (request: ModelRequest, now?: readonly Part[]) => ResponseCreateParamsStreaming {
   const itemsOf = cachedByMessage((message, addressee) => {
     const accepted = acceptedMessage(message, isSendable, addressee)
-    return accepted === undefined ? [] : toItems(accepted, adapter)
+    return accepted === undefined ? [] : toItems(accepted, addressee)
   })
   return (request, now) => {
     const { model, system, options, outputSchema } = request
@@ -88,13 +88,13 @@ function tools(request: ModelRequest) {
   }))
 }
 
-function toItems(message: Message, adapter: string): ResponseInputItem[] {
+function toItems(message: Message, { adapter, keepsIds }: Addressee): ResponseInputItem[] {
   switch (message.role) {
     case 'assistant':
-      return assistantItems(message)
+      return assistantItems(message, keepsIds)
     case 'tool': {
       const output = outputOf(message.content, adapter)
-      return [{ type: 'function_call_output', call_id: shortId(message.callId), output }]
+      return [{ type: 'function_call_output', call_id: sentId(shortId, message.callId, keepsIds), output }]
     }
     case 'user':
     case 'system':
@@ -102,14 +102,14 @@ function toItems(message: Message, adapter: string): ResponseInputItem[] {
   }
 }
 
-function assistantItems({ content }: AssistantMessage): ResponseInputItem[] {
+function assistantItems({ content }: AssistantMessage, keepsIds: boolean | undefined): ResponseInputItem[] {
   const items: ResponseInputItem[] = []
   for (const block of content) {
     if (block.type === 'text') items.push(assistantText(block))
     else if (block.type === 'tool-call') {
       items.push({
         type: 'function_call',
-        call_id: shortId(block.id),
+        call_id: sentId(shortId, block.id, keepsIds),
         name: acceptedName(block.name),
         arguments: writeArguments(block),
         ...block.extra?.fields,

@@ -64,8 +64,15 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
         break
       case 'response.reasoning_summary_text.delta':
       case 'response.reasoning_text.delta':
+        this.#draftOf(event, { type: 'reasoning' }).text += textIn(event.delta)
         this.#onDelta({ type: 'thinking', text: textIn(event.delta) })
         break
+      case 'response.content_part.done': {
+        const part = fieldsOf(event.part)
+        if (part['type'] !== 'output_text') break
+        if (this.#draftOf(event, { type: 'message' }).text === '') this.#say(event, textIn(part['text']))
+        break
+      }
       case 'response.function_call_arguments.delta':
         this.#write(event, textIn(event.delta))
         break
@@ -176,6 +183,11 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
     this.#ending = ending
     this.#final = fieldsOf(response)
     for (const item of this.#items(objectsIn(this.#final['output']).map(fieldsOf))) this.#keep(item)
+    // Some servers say the text beside the items alone.
+    const text = textIn(this.#final['output_text'])
+    if (this.#content.length > 0 || text === '') return
+    this.#content.push({ type: 'text', text })
+    this.#onDelta({ type: 'text', text })
   }
 
   /** What the stream has said item by item, what its last event alone has, and what came in deltas alone. */
@@ -187,8 +199,9 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
       const own = itemOf(draft)
       const inLast = last[drafted.indexOf(draft)]
       // The last event may leave out what the items have.
-      const item = own !== undefined && draft.isDone && !isHollow(own) ? own : (inLast ?? own)
-      const isRepeated = !draft.isDone && drafts.some((other) => other.isDone && isNamedSo(draft, other.item))
+      const isBest = own !== undefined && !isHollow(own) && (draft.isDone || inLast === undefined || isHollow(inLast))
+      const item = isBest ? own : (inLast ?? own)
+      const isRepeated = !draft.isDone && drafts.some((other) => isRepetition(draft, other))
       if (item === undefined || isRepeated) continue
       if (item === inLast) this.unheardBytes += sizeOfTexts(item)
       if (item === inLast && draft.text === '') this.#hear(item, true)
@@ -209,7 +222,7 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
       if (!isBegun) this.#onDelta({ type: 'tool-call', id: textIn(id), name: textIn(name) })
       this.#onDelta({ type: 'tool-arguments', id: textIn(id), text: textIn(written) })
     } else if (type === 'message') {
-      for (const part of objectsIn(content)) this.#onDelta({ type: 'text', text: textIn(fieldsOf(part)['text']) })
+      for (const part of partsIn(content)) this.#onDelta({ type: 'text', text: textIn(part['text']) })
     }
   }
 
@@ -226,7 +239,7 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
     } else if (type === 'message') {
       const { phase, content } = item
       let extra = extraOf(provider, unknownFields(item, knownMessageFields))
-      for (const part of objectsIn(content).map(fieldsOf)) {
+      for (const part of partsIn(content)) {
         if (part['type'] === 'refusal') this.#refusal = textIn(part['refusal'])
         else {
           this.#content.push({ type: 'text', text: textIn(part['text']), ...(isPhase(phase) && { phase }), ...extra })
@@ -271,7 +284,12 @@ const knownReasoningFields: ReadonlySet<string> = new Set([
 ])
 
 function textsOf(parts: unknown): readonly string[] {
-  return objectsIn(parts).map((part) => textIn(fieldsOf(part)['text']))
+  return partsIn(parts).map((part) => textIn(part['text']))
+}
+
+/** Of a content, which some servers give as a text. */
+function partsIn(content: unknown): readonly Fields[] {
+  return typeof content === 'string' && content !== '' ? [{ text: content }] : objectsIn(content).map(fieldsOf)
 }
 
 /** An item as far as it is known; `undefined`: too little of it. */
@@ -279,14 +297,17 @@ function itemOf({ item, isDone, text }: Draft): Fields | undefined {
   const { name, type } = item
   if (text !== '' && isHollow(item)) {
     if (type === 'message') return { ...item, content: [{ type: 'output_text', text }] }
+    if (type === 'reasoning') return { ...item, content: [{ type: 'reasoning_text', text }] }
     if (textIn(name) !== '') return { ...item, arguments: text }
   }
   return isDone ? item : undefined
 }
 
 /** Has it nothing of what its type is there for? */
-function isHollow({ arguments: written, content, type }: Fields): boolean {
-  return (type === 'message' && objectsIn(content).length === 0) || (type === 'function_call' && !written)
+function isHollow({ arguments: written, content, encrypted_content: encrypted, summary, type }: Fields): boolean {
+  const isEmpty = partsIn(content).length === 0
+  if (type === 'reasoning') return isEmpty && partsIn(summary).length === 0 && !encrypted
+  return (type === 'message' && isEmpty) || (type === 'function_call' && !written)
 }
 
 /** The draft of each item, if the stream has one: the same by name, else in the same place. */
@@ -306,6 +327,16 @@ function isNamedSo(draft: Draft, item: Fields): boolean {
   if (isNamed('call_id') || isNamed('id')) return true
   const text = textOfItem(item)
   return text !== '' && text === (draft.text || textOfItem(draft.item))
+}
+
+/** Some servers give an item other ids when it is done. */
+function isRepetition(draft: Draft, { index, isDone, item }: Draft): boolean {
+  if (!isDone) return false
+  const { arguments: written, name, type } = item
+  const isCall = type === 'function_call' && draft.item['type'] === type
+  return (
+    isNamedSo(draft, item) || (isCall && index === draft.index && name === draft.item['name'] && written === draft.text)
+  )
 }
 
 function isPlacedSo({ index, item }: Draft, { call_id: callId, type }: Fields, place: number): boolean {
