@@ -4,6 +4,8 @@ import { fileNote } from '../rules/media/file-form.ts'
 import type { LeftOut } from './refused-parts.ts'
 
 const emptyMessage = '(empty message)'
+const emptyResult = '[no output]'
+const emptyError = '(no message)'
 
 /** Who is asked, and what is left out of a message. */
 export interface Addressee {
@@ -24,7 +26,8 @@ export type TakesBack = (block: ThinkingBlock | ProviderBlock) => boolean
  * prefix.
  *
  * Drops an assistant's foreign blocks and fields, and thinking and blank text at its end: providers refuse thinking with nothing
- * after it. A blank user message becomes a placeholder: without it the assistant's own words could be the last.
+ * after it. A blank user message becomes a placeholder: without it the assistant's own words could be the last. So does a blank
+ * result: some providers refuse it, and with it each later request.
  *
  * @param addressee absent: everything is the provider's own
  */
@@ -35,9 +38,10 @@ export function acceptedMessage(message: Message, takesBack: TakesBack, addresse
   const seen = isNoted
     ? ({ ...message, content: message.content.map((block) => noted(block, adapter)) } as Message)
     : message
-  if (seen.role === 'tool') return seen
   const isBlank = seen.content.every((block) => block.type === 'text' && block.text.trim() === '')
-  return isBlank ? { ...seen, content: [{ type: 'text', text: emptyMessage }] } : seen
+  if (!isBlank) return seen
+  const result = seen.role === 'tool' && seen.isError === true ? emptyError : emptyResult
+  return { ...seen, content: [{ type: 'text', text: seen.role === 'tool' ? result : emptyMessage }] }
 }
 
 function noted(block: Message['content'][number], provider: string): Message['content'][number] {

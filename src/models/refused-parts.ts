@@ -6,11 +6,14 @@ import type { ModelRequest } from './port.ts'
  * What can be refused of a conversation and sent otherwise: what its provider added to replies, and files, which are left out;
  * and replies without thinking or signatures, which get a placeholder.
  */
-const parts = ['own', 'files', 'noThinking', 'noSignature'] as const
-export type Part = (typeof parts)[number]
+export type Part = 'own' | 'files' | 'noThinking' | 'noSignature'
 export type LeftOut = Readonly<Record<Part, boolean>>
 
-export const nothingLeftOut: LeftOut = { own: false, files: false, noThinking: false, noSignature: false }
+function ofEach<T>(of: (part: Part) => T): Readonly<Record<Part, T>> {
+  return { own: of('own'), files: of('files'), noThinking: of('noThinking'), noSignature: of('noSignature') }
+}
+
+export const nothingLeftOut: LeftOut = ofEach(() => false)
 
 /** Servers of different makers refuse signatures, thinking and fields in these words. */
 const ownWords = new RegExp(
@@ -47,13 +50,7 @@ export class RefusedParts {
   /** @param now left out of this request alone so far */
   leftOut(request: ModelRequest, message: Message, now: readonly Part[] = []): LeftOut {
     const known = this.#byModel.get(modelOf(request))
-    const isLeftOut = (part: Part): boolean => now.includes(part) || known?.[part].has(message) === true
-    return {
-      own: isLeftOut('own'),
-      files: isLeftOut('files'),
-      noThinking: isLeftOut('noThinking'),
-      noSignature: isLeftOut('noSignature'),
-    }
+    return ofEach((part) => now.includes(part) || known?.[part].has(message) === true)
   }
 
   keep(request: ModelRequest, refused: readonly Part[]): void {
@@ -62,7 +59,7 @@ export class RefusedParts {
     let known = this.#byModel.get(model)
     if (known === undefined) {
       if (this.#byModel.size >= maxModels) this.#byModel.clear()
-      known = { own: new WeakSet(), files: new WeakSet(), noThinking: new WeakSet(), noSignature: new WeakSet() }
+      known = ofEach(() => new WeakSet<Message>())
       this.#byModel.set(model, known)
     }
     for (const message of request.messages) {

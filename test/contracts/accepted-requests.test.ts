@@ -98,10 +98,16 @@ describe.each(adapters)('a request to $name is accepted', ({ name, listen, make,
     expect(JSON.stringify(await sentOf(message))).toContain('(empty message)')
   })
 
-  it('after an error of a tool that says nothing', async () => {
+  it.each([
+    ['nothing', []],
+    ['a line end alone', [text('\r\n')]],
+    ['blanks alone', [text(''), text(' ')]],
+  ])('after a result or an error of a tool that is %s, which has a placeholder', async (_, content) => {
     const call = { type: 'tool-call', id: 'a', name: 'add', arguments: {} } as const
-    const result: Message = { role: 'tool', callId: 'a', name: 'add', content: [text(' ')], isError: true }
-    await expect(sentOf(userSays('Go.'), replies(call), result)).resolves.toBeDefined()
+    const result: Message = { role: 'tool', callId: 'a', name: 'add', content }
+    const sent = (isError: boolean) => sentOf(userSays('Go.'), replies(call), { ...result, isError })
+    expect(JSON.stringify(await sent(false))).toContain('[no output]')
+    expect(JSON.stringify(await sent(true))).toContain('(no message)')
   })
 
   it('under a system prompt that is blank', async () => {

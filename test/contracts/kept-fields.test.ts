@@ -1,11 +1,11 @@
 import { agent, Llm, memoryStore, type Message, SessionPool, SubagentRegistry } from 'entia'
-import { Conversation } from 'entia/components'
+import { Conversation, LastTurn } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { driven, emptyWorld, reopened, settled, worldWith } from '../behaviour/turns/driving.ts'
 import { tool } from '../behaviour/turns/tools.ts'
 import { openaiCompatible } from 'entia/models'
 import { listOf } from '../servers/loopback.ts'
-import { startScriptedServer } from '../servers/scripted-server.ts'
+import { refusal, startScriptedServer } from '../servers/scripted-server.ts'
 import { answered, repliesIn } from './answered.ts'
 import { replyOf, requestOf, userSays } from './model-calls.ts'
 import { blocks, callItem, chatWire, chunks, items, messagesWire, responsesWire, saidItem } from './wires-of-others.ts'
@@ -286,6 +286,37 @@ describe('what a provider added', () => {
       expect(JSON.stringify(server.bodies.at(-1))).not.toMatch(/extra_content|reasoning_details/)
     }
     expect(again.read(id, Conversation)).toHaveLength(10)
+  })
+
+  it('goes back over a restart where it is thinking without a signature, which its server wants', async () => {
+    const thinks = (text: string) =>
+      [
+        { type: 'thinking', thinking: '' },
+        { type: 'thinking_delta', thinking: text },
+      ] as const
+    const server = await startScriptedServer((body, count) => {
+      const isWhole = repliesIn(body, messagesWire).every(({ content }) =>
+        listOf(content).some(({ type, thinking }) => type === 'thinking' && thinking === 'I add them.'),
+      )
+      if (!isWhole) return refusal('The `content[].thinking` in the thinking mode must be passed back to the API.')
+      const use = { type: 'tool_use', id: 'call_00', name: 'add', input: {} }
+      return count === 1
+        ? blocks([thinks('I add them.'), [use]], 'tool_use')
+        : blocks([thinks('I add them.'), [{ type: 'text', text: '3.' }]])
+    })
+    const models = { anthropic: messagesWire.make(server.url) }
+    const store = memoryStore()
+    const { world, agent: id } = worldWith({ model: 'anthropic/deep', messages: 'Add.', tools: [add] })
+    await settled(world, { models, tools: [add], store })
+    const { runner, world: again } = await reopened(store, {
+      models: { anthropic: messagesWire.make(server.url) },
+      tools: [add],
+    })
+    await runner.start()
+    await runner.message(id, 'Once more.')
+    await runner.idle()
+    expect(again.read(id, LastTurn).stop).toBe('done')
+    expect(server.bodies).toHaveLength(3)
   })
 
   it('goes to its provider from a fork as well', async () => {

@@ -110,11 +110,14 @@ describe('a request to Anthropic', () => {
     ])
   })
 
-  it('leaves out text that is blank, which the API would refuse', async () => {
+  it('leaves out a text that is blank, which the API would refuse, and says where a result is', async () => {
     const said: Message = { role: 'assistant', content: [{ type: 'text', text: '\n' }] }
     const body = await bodyOf(requestOf([userSays('Hello'), said, resultOf('a', '')]))
     expect(body['messages']).toEqual([
-      { role: 'user', content: [text('Hello'), { type: 'tool_result', tool_use_id: 'a', content: [], ...mark }] },
+      {
+        role: 'user',
+        content: [text('Hello'), { type: 'tool_result', tool_use_id: 'a', content: [text('[no output]')], ...mark }],
+      },
     ])
   })
 

@@ -253,13 +253,11 @@ function ownBlock(data: object): ContentBlockParam {
   return data as ContentBlockParam
 }
 
-/** The API refuses an error without text. */
 function toolResult({ callId, content, isError }: ToolMessage, { keepsIds }: Addressee): ToolResultBlockParam {
-  const blocks = content.flatMap(userBlock)
   return {
     type: 'tool_result',
     tool_use_id: sentId(wordId, callId, keepsIds),
-    content: blocks.length === 0 && isError === true ? [{ type: 'text', text: '(no message)' }] : blocks,
+    content: content.flatMap(userBlock),
     ...(isError === true && { is_error: true }),
   }
 }
