@@ -1,68 +1,150 @@
-import type { Component, Entity } from './component.ts'
 import type { LogEdit } from './changes.ts'
+import type { Component, Entity } from './component.ts'
 import type { Json } from './json.ts'
+import type { Presence } from './wake-plan.ts'
 
-/** One component's values by row, from the first row that has it, so late columns stay short. */
+/**
+ * One component's values by row, from the first row that has it, so late columns stay short; and what the step under way has
+ * overwritten of them. `World`, `Core` and `State` read its fields themselves: a call costs more than the read.
+ */
 export class Column {
   readonly token: Component
-  /** Overwritten in the current or last step. */
-  touched: Touched | undefined
+  /** A value or tag without `ref` and `refusal`: to write it is to replace it. */
+  readonly isPlain: boolean
+  /** Of row `firstRow` and those behind it. */
+  values: (Json | undefined)[] = empty
+  firstRow = 0
+  /** Rows with a value. */
+  count = 0
+  /** The row of the only value, where it came first; otherwise -1. */
+  only = -1
+  /** Written in the current or last step. */
+  isWritten = false
+  /** The system that wrote it last in that step. */
   writer: string | undefined
-  #values: (Json | undefined)[] = empty
-  #firstRow = 0
-  #count = 0
+  /** What it has overwritten, as a linked list: usually few entities. */
+  first: Before | undefined
+  #last: Before | undefined
+  #isAscending = true
+  #overwritten = 0
+  #index: Map<Entity, Before> | undefined
+  readonly #presence: Presence
+  readonly #waking: number
 
-  constructor(token: Component) {
+  constructor(token: Component, presence: Presence) {
     this.token = token
+    this.isPlain = token.kind !== 'log' && (token.kind === 'tag' || (token.ref ?? token.refusal) === undefined)
+    this.#presence = presence
+    this.#waking = presence.indexOf(token)
   }
 
   get size(): number {
-    return this.#values.length
-  }
-
-  get count(): number {
-    return this.#count
+    return this.values.length
   }
 
   get(row: number): Json | undefined {
-    return row < this.#firstRow ? undefined : this.#values[row - this.#firstRow]
+    const place = row - this.firstRow
+    return place >= 0 && place < this.values.length ? this.values[place] : undefined
   }
 
-  set(row: number, value: Json | undefined): void {
-    if (this.#count === 0) return this.#setFirst(row, value)
-    if (row < this.#firstRow) this.#makeRoom(row)
-    const place = row - this.#firstRow
-    while (this.#values.length <= place) this.#values.push(undefined)
-    if (this.#values[place] !== undefined) this.#count--
-    if (value !== undefined) this.#count++
-    this.#values[place] = value
-    if (this.#count === 0) this.#values = empty
+  /** `isNew`: the row has no value yet. */
+  put(row: number, value: Json, isNew: boolean): void {
+    if (!isNew) this.values[row - this.firstRow] = value
+    else if (this.count === 0) this.#putFirst(row, value)
+    else {
+      if (row < this.firstRow) this.#makeRoom(row)
+      const place = row - this.firstRow
+      while (this.values.length <= place) this.values.push(undefined)
+      this.values[place] = value
+      this.count++
+      this.only = -1
+    }
   }
 
   /** Uses a literal: an empty array that is pushed to has room for 17. */
-  #setFirst(row: number, value: Json | undefined): void {
-    if (value === undefined) return
-    this.#firstRow = row
-    this.#values = [value]
-    this.#count = 1
+  #putFirst(row: number, value: Json): void {
+    this.firstRow = row
+    this.values = [value]
+    this.count = 1
+    this.only = row
+    if (this.#waking >= 0) this.#presence.flip(this.#waking)
+  }
+
+  /** The row has a value. */
+  drop(row: number): void {
+    this.only = -1
+    this.values[row - this.firstRow] = undefined
+    if (--this.count > 0) return
+    this.values = empty
+    if (this.#waking >= 0) this.#presence.flip(this.#waking)
   }
 
   /** Rows with a value, ascending. */
   rows(): number[] {
     const found: number[] = []
-    if (this.#count === 0) return found
-    for (let place = 0; place < this.#values.length; place++) {
-      if (this.#values[place] !== undefined) found.push(place + this.#firstRow)
+    if (this.count === 0) return found
+    for (let place = 0; place < this.values.length; place++) {
+      if (this.values[place] !== undefined) found.push(place + this.firstRow)
     }
     return found
   }
 
   /** Reserves more than needed, so that descending rows do not move all values each time. */
   #makeRoom(row: number): void {
-    const firstRow = Math.max(0, Math.min(row, this.#firstRow - this.#values.length))
-    const places = Array.from({ length: this.#firstRow - firstRow }, () => undefined)
-    this.#values = [...places, ...this.#values]
-    this.#firstRow = firstRow
+    const firstRow = Math.max(0, Math.min(row, this.firstRow - this.values.length))
+    const places = Array.from({ length: this.firstRow - firstRow }, () => undefined)
+    this.values = [...places, ...this.values]
+    this.firstRow = firstRow
+  }
+
+  /** Notes what an entity had before the step; later values of the step change nothing. */
+  overwrite(entity: Entity, value: Json | undefined): Before {
+    let known: Before | undefined
+    if (this.#index !== undefined) known = this.#index.get(entity)
+    else for (known = this.first; known !== undefined && known.entity !== entity; known = known.next);
+    return known ?? this.#noted(new Before(entity, value, isLog(this.token, value) ? value.length : 0))
+  }
+
+  #noted(before: Before): Before {
+    if (this.#last === undefined) this.first = before
+    else {
+      this.#last.next = before
+      this.#isAscending &&= before.entity > this.#last.entity
+    }
+    this.#last = before
+    this.#overwritten++
+    if (this.#index !== undefined) this.#index.set(before.entity, before)
+    else if (this.#overwritten > maxListed) this.#index = new Map(this.overwritten().map((each) => [each.entity, each]))
+    return before
+  }
+
+  overwritten(): Before[] {
+    const found: Before[] = []
+    for (let before = this.first; before !== undefined; before = before.next) found.push(before)
+    return found
+  }
+
+  sortOverwritten(): void {
+    if (this.#isAscending) return
+    const [first, ...others] = this.overwritten().sort((a, b) => a.entity - b.entity)
+    this.first = this.#last = first
+    for (const before of others) {
+      ;(this.#last as Before).next = before
+      this.#last = before
+    }
+    if (this.#last !== undefined) this.#last.next = undefined
+    this.#isAscending = true
+  }
+
+  /** The step. */
+  forget(): void {
+    this.isWritten = false
+    this.writer = undefined
+    if (this.first === undefined) return
+    this.first = this.#last = undefined
+    this.#isAscending = true
+    this.#overwritten = 0
+    this.#index = undefined
   }
 }
 
@@ -72,51 +154,8 @@ const empty: (Json | undefined)[] = []
 /** Above this many entities a Map finds them. */
 const maxListed = 8
 
-/** Overwritten values of one column, as a linked list: usually few entities. */
-export class Touched {
-  first: Before | undefined
-  #isAscending = true
-  #last: Before | undefined
-  #count = 0
-  #index: Map<Entity, Before> | undefined
-
-  get(entity: Entity): Before | undefined {
-    if (this.#index !== undefined) return this.#index.get(entity)
-    for (let before = this.first; before !== undefined; before = before.next) {
-      if (before.entity === entity) return before
-    }
-    return undefined
-  }
-
-  add(before: Before): void {
-    if (this.#last === undefined) this.first = before
-    else {
-      this.#last.next = before
-      this.#isAscending &&= before.entity > this.#last.entity
-    }
-    this.#last = before
-    this.#count++
-    if (this.#index !== undefined) this.#index.set(before.entity, before)
-    else if (this.#count > maxListed) this.#index = new Map(this.all().map((each) => [each.entity, each]))
-  }
-
-  all(): Before[] {
-    const found: Before[] = []
-    for (let before = this.first; before !== undefined; before = before.next) found.push(before)
-    return found
-  }
-
-  sort(): void {
-    if (this.#isAscending) return
-    const [first, ...others] = this.all().sort((a, b) => a.entity - b.entity)
-    this.first = this.#last = first
-    for (const before of others) {
-      ;(this.#last as Before).next = before
-      this.#last = before
-    }
-    if (this.#last !== undefined) this.#last.next = undefined
-    this.#isAscending = true
-  }
+function isLog({ kind }: Component, value: Json | undefined): value is Json[] {
+  return kind === 'log' && value !== undefined
 }
 
 /** An entity's value before the step, and how its log changed since. */
@@ -135,10 +174,6 @@ export class Before {
     this.entity = entity
     this.value = value
     this.length = length
-  }
-
-  appended(at: number, items: readonly Json[]): void {
-    this.edits?.push([at, 0, items])
   }
 
   edited(log: readonly Json[], edit: LogEdit): void {

@@ -9,6 +9,7 @@ import { shortly } from './known-options.ts'
 import { Random } from './random.ts'
 import { State } from './state.ts'
 import type { Input, WorldEvent } from './input.ts'
+import type { WakePlan } from './wake-plan.ts'
 
 export interface Driver {
   readonly name: string
@@ -20,7 +21,6 @@ export interface Underway {
   readonly events: WorldEvent[]
   writer: string
   again: boolean
-  kinds: readonly string[]
 }
 
 const defaultSeed = 1
@@ -30,7 +30,7 @@ export class Core {
   readonly name: string
   readonly seed: number
   readonly isSeeded: boolean
-  readonly state = new State()
+  readonly state: State
   readonly inbox: Input[] = []
   readonly #unsaved = new Map<() => unknown, unknown>()
   driver: Driver | undefined
@@ -47,8 +47,9 @@ export class Core {
   readonly #declared: ReadonlyMap<string, Component>
   #watchedFrom: Header | undefined
 
-  constructor(name: string, seed: number | undefined, components: readonly Component[]) {
+  constructor(name: string, seed: number | undefined, components: readonly Component[], plan: WakePlan) {
     this.name = name
+    this.state = new State(plan)
     this.seed = seed ?? defaultSeed
     this.isSeeded = seed !== undefined
     this.random = new Random(this.seed)
@@ -93,7 +94,7 @@ export class Core {
 
   /** Created at first use. @throws `duplicate-component` */
   #column(token: Component): Column {
-    const known = this.state.columnOf(token)
+    const known = this.state.columnAt[token.index]
     if (known?.token === token) return known
     refuseDuplicate(this.find(token.name), token)
     refuseNoComponent(token)
@@ -154,33 +155,67 @@ export class Core {
     )
   }
 
-  /** Before each write: checks that it is allowed, and notes the writing system. */
-  note(token: Component): void {
-    this.guard()
-    const column = this.#column(token)
-    if (this.underway !== undefined) column.writer = this.underway.writer
+  /** Before each write. */
+  #columnFor(token: Component): Column {
+    if (this.underway === undefined) this.guard()
+    const known = this.state.columnAt[token.index]
+    return known !== undefined && known.token === token ? known : this.#column(token)
   }
 
   /** `value` must be canonical and valid. */
   put(entity: Entity, token: Component, value: Json): void {
-    if (token.kind === 'tag' && this.state.get(entity, token) !== undefined) return this.guard()
-    this.note(token)
+    const column = this.#columnFor(token)
+    const { entities, tracking } = this.state
+    const row = (entity === entities.lastEntity ? entities.lastRow : undefined) ?? this.state.row(entity)
+    const place = row - column.firstRow
+    const before = place >= 0 && place < column.values.length ? column.values[place] : undefined
+    if (before !== undefined && token.kind === 'tag') return
+    if (this.underway !== undefined) column.writer = this.underway.writer
+    if (!column.isPlain) return this.#putChecked(entity, token, value, before)
+    tracking.touch(column, entity, before)
+    if (before !== undefined) {
+      column.values[place] = value
+      return
+    }
+    column.put(row, value, true)
+    entities.attach(row, token)
+  }
+
+  #putChecked(entity: Entity, token: Component, value: Json, before: Json | undefined): void {
     this.checkReference(entity, token, value)
-    this.#checkChange(entity, token, value)
-    const log = token.kind === 'log' ? (this.state.get(entity, token) as readonly Json[] | undefined) : undefined
-    if (log !== undefined) return this.splice(entity, token as Log, [0, log.length, value as readonly Json[]])
+    this.#checkChange(entity, token, before, value)
+    if (token.kind === 'log' && before !== undefined)
+      return this.splice(entity, token, [0, (before as readonly Json[]).length, value as readonly Json[]])
     this.state.put(entity, token, value)
     if (token.kind === 'log') this.mark(entity, token)
   }
 
+  #write(token: Component): void {
+    const column = this.#columnFor(token)
+    if (this.underway !== undefined) column.writer = this.underway.writer
+  }
+
   take(entity: Entity, token: Component): void {
-    this.note(token)
+    this.#write(token)
     if (token.kind === 'log') this.#noteEdit(entity, token, [0, this.#log(entity, token).length, []])
     this.state.take(entity, token)
   }
 
+  /** Appends items, which must be canonical and valid; adds the log if absent. */
+  append(entity: Entity, token: Log, items: readonly Json[]): void {
+    const column = this.#columnFor(token)
+    const log = this.state.get(entity, token) as Json[] | undefined
+    if (log === undefined) return this.put(entity, token, items)
+    if (this.underway !== undefined) column.writer = this.underway.writer
+    const before = this.state.tracking.touch(column, entity, log)
+    if (before?.edits !== undefined) before.edits.push([log.length, 0, items])
+    for (const item of items) log.push(item)
+    if (token.marks !== undefined) this.mark(entity, token)
+  }
+
   /** Items must be canonical and valid. */
   splice(entity: Entity, token: Log, edit: LogEdit): void {
+    this.#write(token)
     this.#noteEdit(entity, token, edit)
     this.state.splice(entity, token, edit)
     this.mark(entity, token)
@@ -236,9 +271,8 @@ export class Core {
   }
 
   /** @throws the component's `refusal` of this value in place of the present one */
-  #checkChange(entity: Entity, token: Component, value: Json): void {
+  #checkChange(entity: Entity, token: Component, before: Json | undefined, value: Json): void {
     if (token.kind !== 'value' || token.refusal === undefined) return
-    const before = this.state.get(entity, token)
     const refusal = before === undefined ? undefined : token.refusal(before, value)
     if (refusal === undefined) return
     const what = `entity ${entity}, component ${token.name}: ${refusal.reason} The write was refused.`

@@ -60,6 +60,8 @@ interface Found {
 }
 
 const none: readonly Entity[] = Object.freeze([])
+/** Below all entities. */
+const noEntity = -1
 /** Freed rows that rest before one is reused. */
 const minResting = 16
 const maxResting = 4_096
@@ -72,18 +74,19 @@ const chunkOf = 8
 export class Entities {
   readonly #rowOf = new Map<Entity, number>()
   readonly #entityOf: Entity[] = [0]
-  readonly #column: (token: Component) => Column | undefined
+  readonly #columns: readonly (Column | undefined)[]
   #membership: Membership | undefined
   #firsts: Map<Shape, Found> | undefined
   #revision = 0
   #resting: number[] = []
   #nextResting = 0
-  #lastEntity: Entity = 0
-  #lastRow = 0
+  /** The entity whose row was asked for last: systems mostly read one many times in a row. */
+  lastEntity: Entity = noEntity
+  lastRow: number | undefined
 
-  /** @param column the values of a component, if the world has any */
-  constructor(column: (token: Component) => Column | undefined) {
-    this.#column = column
+  /** @param columns of components, by their index */
+  constructor(columns: readonly (Column | undefined)[]) {
+    this.#columns = columns
   }
 
   get size(): number {
@@ -100,12 +103,11 @@ export class Entities {
 
   /** The row of an entity in the columns; `undefined` when it does not exist. */
   row(entity: Entity): number | undefined {
-    // Systems mostly read one entity many times in a row.
-    if (entity === this.#lastEntity) return this.#lastRow
+    if (entity === this.lastEntity) return this.lastRow
     const row = this.#rowOf.get(entity)
     if (row !== undefined) {
-      this.#lastEntity = entity
-      this.#lastRow = row
+      this.lastEntity = entity
+      this.lastRow = row
     }
     return row
   }
@@ -129,27 +131,34 @@ export class Entities {
     this.#membership?.remove(row)
     this.#resting.push(row)
     this.#rowOf.delete(entity)
-    this.#lastEntity = 0
+    this.lastEntity = noEntity
+    this.lastRow = undefined
   }
 
+  /** A row has a component now that it did not have. */
   attach(row: number, token: Component): void {
     this.#revision++
-    this.#membership?.attach(row, token)
+    if (this.#membership !== undefined) this.#membership.attach(row, token)
   }
 
   detach(row: number, token: Component): void {
     this.#revision++
-    this.#membership?.detach(row, token)
+    if (this.#membership !== undefined) this.#membership.detach(row, token)
   }
 
   /** Entities that have all plain terms and none of the `not` terms, ascending. */
   query(terms: readonly QueryTerm[]): readonly Entity[] {
-    return this.#ascending(this.#rows(terms))
+    const fewest = this.#fewest(terms)
+    if (fewest === undefined) return none
+    return fewest.only >= 0 ? this.#onlyOne(fewest.only, terms) : this.#ascending(this.#rows(fewest, terms))
   }
 
   /** Without sorting all. Kept until something changes, as several systems of a tick ask the same. */
   first(count: number, terms: readonly QueryTerm[]): readonly Entity[] {
-    const rows = this.#rows(terms)
+    const fewest = this.#fewest(terms)
+    if (fewest === undefined) return none
+    if (fewest.only >= 0) return this.#onlyOne(fewest.only, terms)
+    const rows = this.#rows(fewest, terms)
     if (rows.length <= count) return this.#ascending(rows)
     const shape = shapeOf(terms)
     const last = this.#firsts?.get(shape)
@@ -157,6 +166,34 @@ export class Entities {
     const entities = this.#lowest(count, rows)
     ;(this.#firsts ??= new Map()).set(shape, { revision: this.#revision, count, entities })
     return entities
+  }
+
+  /** The column of the plain term that fewest entities have; `undefined` if none has one of them. */
+  #fewest(terms: readonly QueryTerm[]): Column | undefined {
+    let fewest: Column | undefined
+    let isPlain = false
+    for (const term of terms) {
+      if (term === undefined || term === null) throw noTerm(term)
+      if (term.kind === 'not') continue
+      isPlain = true
+      const column = this.#columns[term.index]
+      if (column === undefined || column.count === 0) return undefined
+      if (fewest === undefined || column.count < fewest.count) fewest = column
+    }
+    return isPlain ? fewest : newShape(terms) && undefined
+  }
+
+  /** Where one row alone may have all terms. */
+  #onlyOne(row: number, terms: readonly QueryTerm[]): readonly Entity[] {
+    for (const term of terms) {
+      const isWanted = term.kind !== 'not'
+      const column = this.#columns[isWanted ? term.index : term.not.index]
+      const place = column === undefined ? -1 : row - column.firstRow
+      const { length } = column?.values ?? none
+      const isThere = place >= 0 && place < length && column?.values[place] !== undefined
+      if (isThere !== isWanted) return none
+    }
+    return [this.#entityOf[row] as Entity]
   }
 
   #lowest(count: number, rows: readonly number[]): readonly Entity[] {
@@ -190,17 +227,9 @@ export class Entities {
     return isAscending ? found : found.sort((a, b) => a - b)
   }
 
-  #rows(terms: readonly QueryTerm[]): readonly number[] {
-    let fewest: Column | undefined
-    for (const term of terms) {
-      if (term === undefined || term === null) throw noTerm(term)
-      if (term.kind === 'not') continue
-      const column = this.#column(term)
-      if (column === undefined || column.count === 0) return none
-      if (fewest === undefined || column.count < fewest.count) fewest = column
-    }
-    if (fewest !== undefined && this.#entityOf.length - 1 <= maxSearched) return this.#search(fewest, terms)
-    this.#membership ??= new Membership(this.#rowOf.values(), (token) => this.#column(token)?.rows() ?? [])
+  #rows(fewest: Column, terms: readonly QueryTerm[]): readonly number[] {
+    if (this.#entityOf.length - 1 <= maxSearched) return this.#search(fewest, terms)
+    this.#membership ??= new Membership(this.#rowOf.values(), (token) => this.#columns[token.index]?.rows() ?? [])
     return this.#membership.rows(shapeOf(terms))
   }
 
@@ -208,7 +237,7 @@ export class Entities {
     const rows = fewest.rows()
     for (const term of terms) {
       const isWanted = term.kind !== 'not'
-      const column = this.#column(isWanted ? term : term.not)
+      const column = this.#columns[isWanted ? term.index : term.not.index]
       if (isWanted && column === fewest) continue
       let kept = 0
       for (const row of rows) if ((column?.get(row) !== undefined) === isWanted) rows[kept++] = row

@@ -12,7 +12,8 @@ import {
   type SnapshotHead,
   snapshotLines,
 } from './snapshot.ts'
-import { type Past, State } from './state.ts'
+import { State } from './state.ts'
+import type { Past } from './tracking.ts'
 
 /** What is known of a component without its schema. */
 export interface RawComponent {
@@ -109,7 +110,7 @@ export class RawWorld implements Saveable {
       state.undo()
       throw error
     }
-    const taken = { header: this.#header, inbox: this.#inbox, past: state.past() }
+    const taken = { header: this.#header, inbox: this.#inbox, past: state.tracking.past() }
     state.tracking.forget()
     this.#header = headerIn(delta)
     // What had arrived before the snapshot is part of the first tick after it.

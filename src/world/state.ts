@@ -6,30 +6,26 @@ import { EntiaError } from './entia-error.ts'
 import type { Json } from './json.ts'
 import { shortly } from './known-options.ts'
 import { References } from './references.ts'
-import { Tracking } from './tracking.ts'
+import { type Past, Tracking } from './tracking.ts'
+import { Presence, WakePlan } from './wake-plan.ts'
 
 const none: readonly Entity[] = []
-
-/** What a step has overwritten. */
-export interface Past {
-  readonly spawned: readonly Entity[]
-  readonly despawned: readonly Entity[]
-  /** Of a log: its items up to `length`. */
-  readonly values: readonly {
-    readonly entity: Entity
-    readonly token: Component
-    readonly value: Json | undefined
-    readonly length: number
-  }[]
-}
+const noPlan = new WakePlan([])
 
 /** Entities and their values. Tracks the writes of a step, to list or undo them. Knows no schemas, time or systems. */
 export class State {
-  readonly entities = new Entities((token) => this.#columns[token.index])
+  /** By the index of their component. */
+  readonly columnAt: (Column | undefined)[] = []
+  readonly #columns: Column[] = []
+  readonly entities = new Entities(this.columnAt)
   readonly references = new References()
-  readonly #columns: (Column | undefined)[] = []
-  readonly #all: Column[] = []
   readonly tracking = new Tracking(this.entities)
+  /** Of components that wake systems. */
+  readonly presence: Presence
+
+  constructor(plan: WakePlan = noPlan) {
+    this.presence = new Presence(plan)
+  }
 
   /** @throws `unknown-entity` */
   row(entity: Entity): number {
@@ -42,34 +38,36 @@ export class State {
     )
   }
 
-  /** `undefined` if it was never written here. */
-  columnOf(token: Component): Column | undefined {
-    return this.#columns[token.index]
-  }
-
   column(token: Component): Column {
-    return this.#columns[token.index] ?? this.#newColumn(token)
+    return this.columnAt[token.index] ?? this.#newColumn(token)
   }
 
   #newColumn(token: Component): Column {
-    const column = new Column(token)
-    this.#columns[token.index] = column
-    const place = this.#all.findIndex((other) => other.token.name > token.name)
-    this.#all.splice(place < 0 ? this.#all.length : place, 0, column)
+    const column = new Column(token, this.presence)
+    while (this.columnAt.length < token.index) this.columnAt.push(undefined)
+    this.columnAt[token.index] = column
+    const place = this.#columns.findIndex((other) => other.token.name > token.name)
+    this.#columns.splice(place < 0 ? this.#columns.length : place, 0, column)
     return column
   }
 
   count(token: Component): number {
-    return this.#columns[token.index]?.count ?? 0
+    return this.columnAt[token.index]?.count ?? 0
   }
 
+  /** By name. */
   columns(): readonly Column[] {
-    return this.#all
+    return this.#columns
   }
 
   get(entity: Entity, token: Component): Json | undefined {
-    const row = this.entities.row(entity)
-    return row === undefined ? undefined : this.#columns[token.index]?.get(row)
+    const column = this.columnAt[token.index]
+    if (column === undefined || column.count === 0) return undefined
+    const { entities } = this
+    const row = entity === entities.lastEntity ? entities.lastRow : entities.row(entity)
+    if (row === undefined) return undefined
+    const place = row - column.firstRow
+    return place >= 0 && place < column.values.length ? column.values[place] : undefined
   }
 
   /** By name. @throws `unknown-entity` */
@@ -100,27 +98,29 @@ export class State {
 
   erase(entity: Entity): void {
     const row = this.row(entity)
-    for (const column of this.#all) {
-      const value = column.get(row)
+    const despawned = this.tracking.despawning(entity)
+    for (const column of this.#columns) {
+      const place = row - column.firstRow
+      const value = place >= 0 && place < column.values.length ? column.values[place] : undefined
       if (value === undefined) continue
-      this.tracking.touch(column, entity, row)
-      this.#unlink(entity, column.token, value)
-      column.set(row, undefined)
+      const { token } = column
+      if (despawned !== undefined) despawned.values.push({ entity, token, value, length: lengthOf(token, value) })
+      if (!column.isPlain) this.#unlink(entity, token, value)
+      column.drop(row)
     }
     this.entities.remove(entity)
-    this.tracking.despawned(entity)
   }
 
   /** A log's array is copied, since it grows here. */
   put(entity: Entity, token: Component, value: Json): void {
     const row = this.row(entity)
     const column = this.column(token)
-    const before = this.tracking.touch(column, entity, row)
     const replaced = column.get(row)
+    const before = this.tracking.touch(column, entity, replaced)
     if (replaced === undefined) this.entities.attach(row, token)
     else if (token.kind !== 'log') this.#unlink(entity, token, replaced)
     else if (before !== undefined) before.isTaken = true
-    column.set(row, token.kind === 'log' ? [...(value as Json[])] : value)
+    column.put(row, token.kind === 'log' ? [...(value as Json[])] : value, replaced === undefined)
     this.#link(entity, token, value)
   }
 
@@ -130,10 +130,10 @@ export class State {
     const column = this.column(token)
     const value = column.get(row)
     if (value === undefined) return
-    const before = this.tracking.touch(column, entity, row)
+    const before = this.tracking.touch(column, entity, value)
     if (before !== undefined) before.isTaken = true
-    this.#unlink(entity, token, value)
-    column.set(row, undefined)
+    if (!column.isPlain) this.#unlink(entity, token, value)
+    column.drop(row)
     this.entities.detach(row, token)
   }
 
@@ -141,7 +141,8 @@ export class State {
     const row = this.row(entity)
     const column = this.column(token)
     const log = column.get(row) as Json[]
-    this.tracking.touch(column, entity, row)?.appended(log.length, items)
+    const before = this.tracking.touch(column, entity, log)
+    if (before?.edits !== undefined) before.edits.push([log.length, 0, items])
     for (const item of items) log.push(item)
   }
 
@@ -149,10 +150,10 @@ export class State {
   splice(entity: Entity, token: Log, edit: LogEdit): void {
     const row = this.row(entity)
     const column = this.column(token)
-    const log = column.get(row) as readonly Json[]
-    this.tracking.touch(column, entity, row)?.edited(log, edit)
+    const log = column.get(row) as Json[]
+    this.tracking.touch(column, entity, log)?.edited(log, edit)
     const [from, deleteCount, items] = edit
-    column.set(row, log.slice(0, from).concat(items, log.slice(from + deleteCount)))
+    column.put(row, log.slice(0, from).concat(items, log.slice(from + deleteCount)), false)
   }
 
   /** Spawned entities are numbered from `from` to below `next`; `where` is for errors. @throws `corrupt-journal` */
@@ -217,12 +218,12 @@ export class State {
 
   /** What has changed since `begin`, added to an object. */
   changes<T extends object>(into: T): T & Changes {
-    return this.tracking.changes(this.#all, into)
+    return this.tracking.changes(this.#columns, into)
   }
 
   /** Entities of which the last step has written one of these components and which still exist, ascending. */
   written(tokens: readonly Component[]): readonly Entity[] {
-    return this.tracking.written(tokens.map((token) => this.#columns[token.index]))
+    return this.tracking.written(tokens.map((token) => this.columnAt[token.index]))
   }
 
   /** Ascending. Scans its column; no query is kept for it. */
@@ -236,19 +237,10 @@ export class State {
 
   /** Restores the state as of `begin`. */
   undo(): void {
-    const past = this.past()
+    const past = this.tracking.past()
     this.tracking.stop()
     this.takeBack(past)
     this.tracking.forget()
-  }
-
-  /** What the step since `begin` has overwritten. */
-  past(): Past {
-    const { spawned, despawned, columns } = this.tracking.past
-    const values = columns.flatMap(({ token, touched }) => {
-      return (touched?.all() ?? []).map(({ entity, value, length }) => ({ entity, token, value, length }))
-    })
-    return { spawned, despawned, values }
   }
 
   /** Takes back a step that is not tracked any more: the newest that has not been taken back. */
@@ -269,8 +261,12 @@ export class State {
     if (present !== undefined) this.#unlink(entity, column.token, present)
     if (value === undefined && present !== undefined) this.entities.detach(row, column.token)
     if (value !== undefined && present === undefined) this.entities.attach(row, column.token)
-    column.set(row, value)
-    if (value !== undefined) this.#link(entity, column.token, value)
+    if (value === undefined) {
+      if (present !== undefined) column.drop(row)
+      return
+    }
+    column.put(row, value, present === undefined)
+    this.#link(entity, column.token, value)
   }
 
   #link(entity: Entity, token: Component, value: Json): void {
@@ -280,6 +276,10 @@ export class State {
   #unlink(entity: Entity, token: Component, value: Json): void {
     if (token.kind === 'value' && token.ref !== undefined) this.references.remove(token, entity, target(token, value))
   }
+}
+
+function lengthOf({ kind }: Component, value: Json): number {
+  return kind === 'log' ? (value as readonly Json[]).length : 0
 }
 
 /** A restored value may be old or broken: it is checked later. */

@@ -1,6 +1,5 @@
 import { canonical } from './canonical.ts'
 import type { ChangeInput, Changes, Delta } from './changes.ts'
-import type { Component } from './component.ts'
 import type { Core, Driver, Underway } from './core.ts'
 import { EntiaError } from './entia-error.ts'
 import type { Step } from './journal.ts'
@@ -58,17 +57,13 @@ export function runTick(world: World, inputs: readonly Input[], options: TickOpt
     throw new EntiaError('world-driven', `${what}: only what drives a world ticks it. Post an input instead.`)
   }
   const before = core.header
-  const underway: Underway = { inputs, events: [], writer: 'change', again: false, kinds: none }
+  const underway: Underway = { inputs, events: [], writer: 'change', again: false }
   core.beginTick(underway)
   core.tick++
   core.nowMs = Math.max(nowMs ?? core.nowMs, core.nowMs)
   try {
     enter(world, underway, change)
-    underway.kinds = kindsOf(underway.inputs)
-    for (const system of world.systems) {
-      if (isAwake(core, system, underway)) runSystem(world, system, underway)
-      else if (core.checksWakes) checkAsleep(world, system, underway)
-    }
+    runSystems(world, underway)
     return { inputs: underway.inputs, events: underway.events, again: underway.again }
   } catch (error) {
     core.state.undo()
@@ -110,33 +105,19 @@ function versionsOf({ state }: Core, { set = {} }: Changes): Delta['versions'] {
   return Object.fromEntries(written.map(({ token }) => [token.name, token.version]))
 }
 
-const none: readonly string[] = Object.freeze([])
-
-function kindsOf(inputs: readonly Input[]): readonly string[] {
-  if (inputs.length === 0) return none
-  const kinds: string[] = []
-  for (const { kind } of inputs) if (!kinds.includes(kind)) kinds.push(kind)
-  return kinds
-}
-
-/** Includes earlier writes of the tick. */
-function isAwake({ state }: Core, { wakes }: System, { kinds }: Underway): boolean {
-  if (wakes === undefined) return true
-  for (const wake of wakes) {
-    if (typeof wake === 'string') {
-      if (kinds.includes(wake)) return true
-    } else if (isList(wake) ? hasAll(state, wake) : state.count(wake) > 0) return true
+/** What a system writes may wake those behind it. */
+function runSystems(world: World, underway: Underway): void {
+  const { core, systems } = world
+  const { presence } = core.state
+  const kinds = presence.kindsOf(underway.inputs)
+  for (let place = 0; place < systems.length; place++) {
+    const next = presence.nextAwake(place, kinds)
+    if (core.checksWakes) for (const system of systems.slice(place, next)) checkAsleep(world, system, underway)
+    const system = systems[next]
+    if (system === undefined) return
+    runSystem(world, system, underway)
+    place = next
   }
-  return false
-}
-
-function isList(wake: Component | readonly Component[]): wake is readonly Component[] {
-  return Array.isArray(wake)
-}
-
-function hasAll(state: Core['state'], tokens: readonly Component[]): boolean {
-  for (const token of tokens) if (state.count(token) === 0) return false
-  return true
 }
 
 /** Runs a sleeping system. @throws `system-failed` if it does anything */

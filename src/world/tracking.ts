@@ -1,8 +1,30 @@
 import type { Changes, LogEdit } from './changes.ts'
-import type { Entity } from './component.ts'
+import type { Component, Entity } from './component.ts'
 import type { Json } from './json.ts'
-import { Before, type Column, Touched } from './column.ts'
+import type { Before, Column } from './column.ts'
 import type { Entities } from './entities.ts'
+
+/** An entity that a step has despawned, with what it had then. */
+export interface Despawned {
+  readonly entity: Entity
+  readonly values: OldValue[]
+}
+
+/** What an entity had. */
+export interface OldValue {
+  readonly entity: Entity
+  readonly token: Component
+  readonly value: Json | undefined
+  /** Of a log: only its items up to here. */
+  readonly length: number
+}
+
+/** What a step has overwritten. */
+export interface Past {
+  readonly spawned: readonly Entity[]
+  readonly despawned: readonly Entity[]
+  readonly values: readonly OldValue[]
+}
 
 /** Records what a step overwrites, to list or undo its changes. */
 export class Tracking {
@@ -11,8 +33,11 @@ export class Tracking {
   readonly #columns: Column[] = []
   /** Ascending; some may be despawned again. */
   readonly #spawned: Entity[] = []
-  readonly #despawned: Entity[] = []
-  #on = false
+  /** Older than the step. */
+  readonly #despawned: Despawned[] = []
+  isOn = false
+  /** The first entity of the step. An undo removes it and those after it whole. */
+  newFrom = Infinity
   /** Counts all writes, tracked or not. */
   revision = 0
 
@@ -22,42 +47,48 @@ export class Tracking {
 
   begin(): void {
     this.forget()
-    this.#on = true
+    this.isOn = true
   }
 
   /** What was tracked stays until `forget`. */
   stop(): void {
-    this.#on = false
+    this.isOn = false
   }
 
-  get past(): { spawned: readonly Entity[]; despawned: readonly Entity[]; columns: readonly Column[] } {
-    return { spawned: this.#newcomers(), despawned: ascending(this.#despawned), columns: this.#columns }
+  /** What the step has overwritten. */
+  past(): Past {
+    const values = this.#despawned.flatMap((despawned) => despawned.values)
+    for (const column of this.#columns) {
+      const { token } = column
+      for (const { entity, length, value } of column.overwritten()) values.push({ entity, token, value, length })
+    }
+    return { spawned: this.#newcomers(), despawned: this.#despawned.map(({ entity }) => entity), values }
   }
 
   forget(): void {
-    this.#on = false
+    this.isOn = false
     // Popped one by one: setting `length` costs as much as many small writes.
-    for (let column = this.#columns.pop(); column !== undefined; column = this.#columns.pop()) {
-      column.touched = undefined
-      column.writer = undefined
-    }
-    while (this.#spawned.length > 0) this.#spawned.pop()
+    for (let column = this.#columns.pop(); column !== undefined; column = this.#columns.pop()) column.forget()
     while (this.#despawned.length > 0) this.#despawned.pop()
+    if (this.newFrom === Infinity) return
+    this.newFrom = Infinity
+    while (this.#spawned.length > 0) this.#spawned.pop()
   }
 
   spawned(entity: Entity): void {
     this.revision++
-    if (this.#on) this.#spawned.push(entity)
+    if (!this.isOn) return
+    if (this.newFrom === Infinity) this.newFrom = entity
+    this.#spawned.push(entity)
   }
 
-  despawned(entity: Entity): void {
+  /** A record for an entity that is about to go, if an undo has to bring it back. */
+  despawning(entity: Entity): Despawned | undefined {
     this.revision++
-    if (this.#on && !this.#isNew(entity)) this.#despawned.push(entity)
-  }
-
-  #isNew(entity: Entity): boolean {
-    const [first] = this.#spawned
-    return first !== undefined && entity >= first
+    if (!this.isOn || entity >= this.newFrom) return undefined
+    const despawned = { entity, values: [] }
+    this.#despawned.push(despawned)
+    return despawned
   }
 
   #newcomers(): readonly Entity[] {
@@ -69,41 +100,30 @@ export class Tracking {
     return Object.fromEntries(written.map(({ token, writer }) => [token.name, writer as string]))
   }
 
-  /** Call before each write. */
-  touch(column: Column, entity: Entity, row: number): Before | undefined {
+  /** Call before each write, with the value before it. */
+  touch(column: Column, entity: Entity, value: Json | undefined): Before | undefined {
     this.revision++
-    if (!this.#on) return undefined
-    const touched = (column.touched ??= this.#noted(column))
-    // An undo removes an entity of this step whole.
-    if (this.#isNew(entity)) return undefined
-    const known = touched.get(entity)
-    if (known !== undefined) return known
-    const value = column.get(row)
-    const length = column.token.kind === 'log' && value !== undefined ? (value as Json[]).length : 0
-    const before = new Before(entity, value, length)
-    touched.add(before)
-    return before
+    if (!this.isOn) return undefined
+    if (!column.isWritten) {
+      column.isWritten = true
+      this.#columns.push(column)
+    }
+    return entity < this.newFrom ? column.overwrite(entity, value) : undefined
   }
 
-  #noted(column: Column): Touched {
-    this.#columns.push(column)
-    return new Touched()
-  }
-
-  /** Despawned in this step, and older than it. */
-  get removed(): readonly Entity[] {
+  get despawned(): readonly Despawned[] {
     return this.#despawned
   }
 
   /** Entities that were written in one of these columns and still exist, ascending. */
   written(columns: readonly (Column | undefined)[]): readonly Entity[] {
     const found: Entity[] = []
-    const spawned = this.#newcomers()
     for (const column of columns) {
-      if (column?.touched === undefined) continue
-      for (let { first: before } = column.touched; before !== undefined; before = before.next) found.push(before.entity)
-      for (const entity of spawned) {
-        if (column.get(this.#entities.row(entity) as number) !== undefined) found.push(entity)
+      if (column === undefined || !column.isWritten) continue
+      for (let { first: before } = column; before !== undefined; before = before.next) found.push(before.entity)
+      for (const entity of this.#spawned) {
+        const row = this.#entities.row(entity)
+        if (row !== undefined && column.get(row) !== undefined) found.push(entity)
       }
     }
     if (found.length > 1) found.sort((a, b) => a - b)
@@ -123,9 +143,9 @@ export class Tracking {
     let spliced: Record<string, readonly Spliced[]> | undefined
     let removed: Record<string, readonly Entity[]> | undefined
     for (const column of columns) {
-      if (column.touched === undefined) continue
+      if (!column.isWritten) continue
       const { name } = column.token
-      const found = this.#changesIn(column, column.touched, spawned)
+      const found = this.#changesIn(column, spawned)
       if (found.set !== undefined) (set ??= {})[name] = found.set
       if (found.appended !== undefined) (appended ??= {})[name] = found.appended
       if (found.spliced !== undefined) (spliced ??= {})[name] = found.spliced
@@ -141,11 +161,11 @@ export class Tracking {
     return changes
   }
 
-  #changesIn(column: Column, touched: Touched, spawned: readonly Entity[]): ColumnChanges {
+  #changesIn(column: Column, spawned: readonly Entity[]): ColumnChanges {
     const changes: ColumnChanges = { set: undefined, appended: undefined, spliced: undefined, removed: undefined }
     const isLog = column.token.kind === 'log'
-    touched.sort()
-    for (let { first: before } = touched; before !== undefined; before = before.next) {
+    column.sortOverwritten()
+    for (let { first: before } = column; before !== undefined; before = before.next) {
       const { entity } = before
       const row = this.#entities.row(entity)
       if (row === undefined) continue
@@ -195,6 +215,6 @@ function asListed({ token }: Column, value: Json): Json {
   return token.kind === 'log' ? (value as readonly Json[]).slice() : value
 }
 
-function ascending(entities: readonly Entity[]): readonly Entity[] {
-  return entities.toSorted((a, b) => a - b)
+function ascending(despawned: readonly Despawned[]): readonly Entity[] {
+  return despawned.map(({ entity }) => entity).sort((a, b) => a - b)
 }

@@ -13,6 +13,8 @@ import { itemsOf, readOnly } from './read-only-log.ts'
 import { refuseNoSystem } from './refuse-no-system.ts'
 import { checkedDeltas, fill, readSnapshot, tokensOf } from './restore.ts'
 import { type HashOptions, hashWorld, snapshotLines } from './snapshot.ts'
+import type { State } from './state.ts'
+import { planOf, type Wake } from './wake-plan.ts'
 
 /** Options of `new World`. */
 export interface WorldOptions {
@@ -53,9 +55,6 @@ export interface System {
   readonly inputs?: readonly (keyof OwnInputs)[]
 }
 
-/** What wakes a system: a kind of input, a component, or components together. */
-export type Wake = string | Component | readonly Component[]
-
 /** Entities with components, time, random numbers and id counters. */
 export class World {
   readonly name: string
@@ -63,6 +62,7 @@ export class World {
   /** In running order. */
   readonly systems: readonly System[]
   readonly core: Core
+  readonly #state: State
 
   constructor(options: WorldOptions = {}) {
     refuseUnknownOptions('new World', options, ['name', 'seed', 'systems', 'components'])
@@ -73,7 +73,8 @@ export class World {
     if (seed !== undefined) refuseMisfit('new World', 'seed', seed, countFromZero)
     this.name = name
     this.systems = systems.toSorted((a, b) => a.priority - b.priority)
-    this.core = new Core(name, seed, tokensOf(components))
+    this.core = new Core(name, seed, tokensOf(components), planOf(this.systems))
+    this.#state = this.core.state
     this.seed = this.core.seed
   }
 
@@ -183,8 +184,15 @@ export class World {
   }
 
   has(entity: Entity, token: Component): boolean {
-    refuseNoToken(token)
-    return this.core.state.get(entity, token) !== undefined
+    if (typeof token !== 'function') refuseNoToken(token)
+    // Spelled out here, in `get` and in `read`, as most of what a step calls are these three.
+    const { columnAt, entities } = this.#state
+    const column = columnAt[token.index]
+    if (column === undefined || column.count === 0) return false
+    const row = entity === entities.lastEntity ? entities.lastRow : entities.row(entity)
+    if (row === undefined) return false
+    const place = row - column.firstRow
+    return place >= 0 && place < column.values.length && column.values[place] !== undefined
   }
 
   /** A value, or a log's items as a read-only array that shows later appends; `undefined` when absent. */
@@ -192,18 +200,31 @@ export class World {
   get<T>(entity: Entity, token: Log<T>): readonly DeepReadonly<T>[] | undefined
   get(entity: Entity, token: Tag): true | undefined
   get(entity: Entity, token: Component): unknown {
-    refuseNoToken(token)
-    return given(token, this.core.state.get(entity, token))
+    if (typeof token !== 'function') refuseNoToken(token)
+    const { columnAt, entities } = this.#state
+    const column = columnAt[token.index]
+    if (column === undefined || column.count === 0) return undefined
+    const row = entity === entities.lastEntity ? entities.lastRow : entities.row(entity)
+    if (row === undefined) return undefined
+    const place = row - column.firstRow
+    const value = place >= 0 && place < column.values.length ? column.values[place] : undefined
+    return value !== undefined && token.kind === 'log' ? readOnly(value as readonly Json[]) : value
   }
 
   /** Like `get`. @throws `missing-component` when absent */
   read<T>(entity: Entity, token: Value<T>): DeepReadonly<T>
   read<T>(entity: Entity, token: Log<T>): readonly DeepReadonly<T>[]
   read(entity: Entity, token: Component): unknown {
-    refuseNoToken(token)
-    const value = this.core.state.get(entity, token)
-    if (value !== undefined) return given(token, value)
-    this.core.state.row(entity)
+    if (typeof token !== 'function') refuseNoToken(token)
+    const { columnAt, entities } = this.#state
+    const column = columnAt[token.index]
+    const row = entity === entities.lastEntity ? entities.lastRow : entities.row(entity)
+    if (column !== undefined && row !== undefined) {
+      const place = row - column.firstRow
+      const value = place >= 0 && place < column.values.length ? column.values[place] : undefined
+      if (value !== undefined) return token.kind === 'log' ? readOnly(value as readonly Json[]) : value
+    }
+    this.#state.row(entity)
     throw new EntiaError(
       'missing-component',
       `Entity ${entity} has no ${token.name}. Add it first, or use world.get, which gives undefined.`,
@@ -248,17 +269,13 @@ export class World {
   append<T>(entity: Entity, token: Log<T>, ...items: readonly DeepReadonly<T>[]): void {
     refuseOther(token, 'log')
     const stored = items.map((item) => this.core.check(entity, token, item))
-    if (!this.has(entity, token)) return this.core.put(entity, token, stored)
-    this.core.note(token)
-    this.core.state.append(entity, token, stored)
-    this.core.mark(entity, token)
+    this.core.append(entity, token, stored)
   }
 
   /** Edits a log at an index; arrays read before do not change. @throws `missing-component`, `invalid-argument` */
   splice<T>(entity: Entity, token: Log<T>, from: number, deleteCount: number, items: readonly DeepReadonly<T>[]): void {
     refuseOther(token, 'log')
     refuseNoItems(token, items)
-    this.core.note(token)
     const { length } = this.read(entity, token)
     if (!(Number.isInteger(from) && from >= 0 && Number.isInteger(deleteCount) && deleteCount >= 0 && from <= length)) {
       const what = `entity ${entity}, component ${token.name}: cannot take ${shortly(deleteCount)} items out at ${shortly(from)}`
@@ -347,11 +364,6 @@ export class World {
   hash(options: HashOptions = {}): string {
     return hashWorld(this.core, options)
   }
-}
-
-/** A value as callers get it: a log's array is wrapped, since only the world may write to it. */
-function given({ kind }: Component, value: Json | undefined): unknown {
-  return kind === 'log' && value !== undefined ? readOnly(value as readonly Json[]) : value
 }
 
 function refuseNoToken(token: unknown): void {

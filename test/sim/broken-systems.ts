@@ -58,7 +58,9 @@ function untell(world: World, type: string): void {
 /** Writes where nobody looks: neither the journal nor an undo hears of it. */
 function writeUnseen(world: World, entity: Entity, token: Component, value: Json): void {
   const { state } = world.core
-  state.column(token).set(state.row(entity), value)
+  const column = state.column(token)
+  const row = state.row(entity)
+  column.put(row, value, column.get(row) === undefined)
 }
 
 /** An agent's conversation, and calls that have an outcome. */

@@ -22,7 +22,8 @@ function talk(...steps: readonly ((world: World) => unknown)[]): World {
 /** Writes where nobody looks. */
 const unseen = (token: Component, value: Json) => (world: World) => {
   const { state } = world.core
-  state.column(token).set(state.row(1), value)
+  const column = state.column(token)
+  column.put(state.row(1), value, column.get(state.row(1)) === undefined)
 }
 
 const restored = (world: World): World => World.restore(world.snapshot(), { components })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { tick } from '../../src/world/tick.ts'
 import { World } from '../../src/world/world.ts'
-import { Asleep, ChildOf, Diary, doing, family, Person, refusal } from './family.ts'
+import { Asleep, ChildOf, Diary, doing, entry, family, Person, refusal } from './family.ts'
 
 describe('an entity', () => {
   it('gets the next number, and no number comes twice', () => {
@@ -76,6 +76,30 @@ describe('an entity', () => {
     world.despawn(NaN)
     expect(world.hash()).toBe(before)
   })
+
+  it.for([0, -1, 1.5, 99, NaN, Infinity])(
+    'of number %s is none, whatever was read, written or despawned before',
+    (number) => {
+      const world = new World({ components: family })
+      const checkNone = (): void => {
+        expect([world.exists(number), world.has(number, Person), world.get(number, Person)]).toEqual([
+          false,
+          false,
+          undefined,
+        ])
+        expect(() => world.read(number, Person)).toThrow(refusal('unknown-entity'))
+        expect(() => world.set(number, Person, { name: 'Nil' })).toThrow(refusal('unknown-entity'))
+        expect(() => world.add(number, Asleep)).toThrow(refusal('unknown-entity'))
+        expect(() => world.append(number, Diary, entry('a'))).toThrow(refusal('unknown-entity'))
+      }
+      checkNone()
+      const one = world.spawn(Person({ name: 'Ada' }))
+      world.despawn(one)
+      checkNone()
+      world.read(world.spawn(Person({ name: 'Bo' })), Person)
+      checkNone()
+    },
+  )
 
   it('that comes and goes within a tick is not told of, and its number stays used', () => {
     const world = new World({ systems: [doing((each) => each.despawn(each.spawn(Person({ name: 'Ada' }))))] })

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { defineTag, type TagComponent } from '../../src/world/component.ts'
 import { tick } from '../../src/world/tick.ts'
-import { type System, type Wake, World } from '../../src/world/world.ts'
+import type { Wake } from '../../src/world/wake-plan.ts'
+import { type System, World } from '../../src/world/world.ts'
 import { simulate } from 'entia/sim'
 import { Asleep, family, Fresh, input, Person, refusal } from './family.ts'
 
@@ -67,6 +69,71 @@ describe('a system', () => {
     before.spawn(Asleep)
     const { system, ticks } = noting([Asleep])
     tick(World.restore(before.snapshot(), { systems: [system], components: family }))
+    expect(ticks).toEqual([1])
+  })
+
+  it('sees each of a hundred components that wake it, also where some of them are there already', () => {
+    const many = Array.from({ length: 100 }, (_, index) => defineTag(`Tag${index}`))
+    const { system, ticks } = noting(many.map((tag) => [tag, Fresh]))
+    const world = inhabited(system)
+    const other = world.spawn(...many.filter((_, index) => index % 3 === 0))
+    tick(world)
+    for (const tag of many) {
+      const entity = world.spawn(tag, Fresh)
+      tick(world)
+      world.despawn(entity)
+    }
+    world.despawn(other)
+    tick(world)
+    expect(ticks).toEqual(many.map((_, index) => index + 2))
+  })
+
+  it('sees each of a hundred kinds of input, in any order', () => {
+    const kinds = Array.from({ length: 100 }, (_, index) => `kind-${index}`)
+    const { system, ticks } = noting(kinds.filter((_, index) => index % 2 === 0))
+    const world = inhabited(system)
+    for (const kind of kinds) tick(world, [input('visit'), input(kind), input(kind)])
+    expect(ticks).toEqual(kinds.flatMap((_, index) => (index % 2 === 0 ? [index + 1] : [])))
+  })
+
+  it('wakes the same however many combinations of components there were before', () => {
+    const tags = Array.from({ length: 14 }, (_, index) => defineTag(`Bit${index}`))
+    const [first, second] = tags as [TagComponent, TagComponent]
+    const { system, ticks } = noting([[first, second], ...tags.slice(2)])
+    const world = inhabited(system)
+    const entity = world.spawn()
+    const expected: number[] = []
+    // Each number differs from the last in one bit: all combinations, one after the other.
+    for (let number = 1; number < 2 ** tags.length; number++) {
+      const place = Math.log2(number & -number)
+      const tag = tags[place] as TagComponent
+      if (world.has(entity, tag)) world.remove(entity, tag)
+      else world.add(entity, tag)
+      tick(world)
+      const isAwake =
+        (world.has(entity, first) && world.has(entity, second)) ||
+        tags.slice(2).some((other) => world.has(entity, other))
+      if (isAwake) expected.push(world.tick)
+    }
+    expect(ticks).toEqual(expected)
+  })
+
+  it('that its own world gives back after a failed tick sleeps and wakes as before it', () => {
+    const { system, ticks } = noting([Asleep])
+    const failing = {
+      name: 'failing',
+      priority: -1,
+      wakes: ['fail'],
+      run: (world: World): void => {
+        for (const entity of world.query(Asleep)) world.despawn(entity)
+        world.spawn(Fresh)
+        throw new Error('no')
+      },
+    }
+    const world = inhabited(system, failing)
+    world.spawn(Asleep)
+    expect(() => tick(world, [input('fail')])).toThrow('no')
+    tick(world)
     expect(ticks).toEqual([1])
   })
 

@@ -84,7 +84,7 @@ export class Pump implements JobOwner {
 
   follow(): void {
     const { state } = this.#world.core
-    for (const effect of state.tracking.removed) this.#callOff(effect)
+    for (const { entity } of state.tracking.despawned) this.#callOff(entity)
     for (const effect of state.written(followed)) this.#follow(effect)
     for (const effect of this.#heldBack.splice(0)) if (this.#world.exists(effect)) this.#follow(effect)
   }
