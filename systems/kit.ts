@@ -53,7 +53,8 @@ export function refusalOf(write: () => void): string | undefined {
 
 /** Settled effects of one kind, ascending. One query serves all kinds, since few are settled at a time. */
 export function settled(world: World, token: Component): readonly Entity[] {
-  return world.query(Outcome).filter((effect) => world.has(effect, token))
+  const all = world.query(Outcome)
+  return all.length === 0 ? all : all.filter((effect) => world.has(effect, token))
 }
 
 /** Delays before the second and third try of a write. */

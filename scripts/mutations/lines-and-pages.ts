@@ -171,8 +171,8 @@ export const linesAndPagesMutations: readonly Mutation[] = [
     name: 'first-effect-is-called-off',
     bug: 'of several effects that a tick takes away, the first is called off',
     file: pump,
-    before: '    for (const effect of state.tracking.removed) this.#callOff(effect)\n',
-    after: '    for (const effect of [...state.tracking.removed].slice(0, 1)) this.#callOff(effect)\n',
+    before: '    for (const { entity } of state.tracking.despawned) this.#callOff(entity)\n',
+    after: '    for (const { entity } of state.tracking.despawned.slice(0, 1)) this.#callOff(entity)\n',
   },
   {
     name: 'first-work-is-stopped',

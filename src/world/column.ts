@@ -102,18 +102,17 @@ export class Column {
     let known: Before | undefined
     if (this.#index !== undefined) known = this.#index.get(entity)
     else for (known = this.first; known !== undefined && known.entity !== entity; known = known.next);
-    return known ?? this.#noted(new Before(entity, value, isLog(this.token, value) ? value.length : 0))
-  }
-
-  #noted(before: Before): Before {
+    if (known !== undefined) return known
+    const isLog = value !== undefined && this.token.kind === 'log'
+    const before = new Before(entity, value, isLog ? (value as Json[]).length : 0)
     if (this.#last === undefined) this.first = before
     else {
       this.#last.next = before
-      this.#isAscending &&= before.entity > this.#last.entity
+      this.#isAscending &&= entity > this.#last.entity
     }
     this.#last = before
     this.#overwritten++
-    if (this.#index !== undefined) this.#index.set(before.entity, before)
+    if (this.#index !== undefined) this.#index.set(entity, before)
     else if (this.#overwritten > maxListed) this.#index = new Map(this.overwritten().map((each) => [each.entity, each]))
     return before
   }
@@ -154,10 +153,6 @@ const empty: (Json | undefined)[] = []
 /** Above this many entities a Map finds them. */
 const maxListed = 8
 
-function isLog({ kind }: Component, value: Json | undefined): value is Json[] {
-  return kind === 'log' && value !== undefined
-}
-
 /** An entity's value before the step, and how its log changed since. */
 export class Before {
   readonly entity: Entity
@@ -167,13 +162,15 @@ export class Before {
   /** For a log changed before its end. */
   edits: LogEdit[] | undefined
   /** Removed; a present log is new. */
-  isTaken = false
+  isTaken: boolean
   next: Before | undefined
 
   constructor(entity: Entity, value: Json | undefined, length: number) {
     this.entity = entity
     this.value = value
     this.length = length
+    // Here, since V8 sets fields with a value of their own in a call of its own.
+    this.isTaken = false
   }
 
   edited(log: readonly Json[], edit: LogEdit): void {

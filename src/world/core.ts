@@ -3,6 +3,7 @@ import type { ChangeInput, Changes, Header, LogEdit } from './changes.ts'
 import type { Column } from './column.ts'
 import { type Component, type EditedPart, type Entity, type Log, readBySchema } from './component.ts'
 import { editedPart, joined } from './edited-part.ts'
+import { fitsComponent } from './fits.ts'
 import { EntiaError } from './entia-error.ts'
 import type { Json, JsonObject } from './json.ts'
 import { shortly } from './known-options.ts'
@@ -240,8 +241,13 @@ export class Core {
   /** A canonical, valid value or log item; `adoptedLevels` as in `canonical`. @throws `not-json`, `invalid-value` */
   check(entity: Entity, token: Exclude<Component, { kind: 'tag' }>, value: unknown, adoptedLevels = 0): Json {
     const whose = (): string => `entity ${shortly(entity)}, component ${token.name}`
-    const stored = canonical(value, whose, adoptedLevels)
-    return readBySchema(token, stored, whose)
+    return this.fitting(entity, token, canonical(value, whose, adoptedLevels))
+  }
+
+  /** A canonical value or log item as its schema reads it. @throws `invalid-value` */
+  fitting(entity: Entity, token: Exclude<Component, { kind: 'tag' }>, value: Json): Json {
+    if (fitsComponent(token, value)) return value
+    return readBySchema(token, value, () => `entity ${shortly(entity)}, component ${token.name}`)
   }
 
   mark(entity: Entity, token: Log): void {

@@ -1,5 +1,5 @@
 import { canonicalOrNone } from './canonical.ts'
-import type { DeepReadonly, Entity, Initial, Value } from './component.ts'
+import type { DeepReadonly, Entity, Initial, Log, Value } from './component.ts'
 import { EntiaError } from './entia-error.ts'
 import type { WorldEvent } from './input.ts'
 import type { Json } from './json.ts'
@@ -33,9 +33,28 @@ export function patchMade<T>(world: World, entity: Entity, token: Value<T>, fiel
   setMade(world, entity, token, value as DeepReadonly<T>)
 }
 
-/** Replaces a checked value; `levels` are frozen in place, so no one else may hold them. */
+/** Writes what is canonical already, such as a part of an input or of another component, if the schema takes it. @throws `invalid-value` */
+export function setCanonical<T>(world: World, entity: Entity, token: Value<T>, value: DeepReadonly<T>): void {
+  if (checksMade) assertCanonical(token, value as Json)
+  world.core.put(entity, token, world.core.fitting(entity, token, value as Json))
+}
+
+/** Like `setCanonical`, for an item of a log. */
+export function appendCanonical<T>(world: World, entity: Entity, token: Log<T>, item: DeepReadonly<T>): void {
+  if (checksMade) assertCanonical(token, item as Json)
+  world.core.append(entity, token, [world.core.fitting(entity, token, item as Json)])
+}
+
+/** Like `setCanonical`, once its levels are frozen: no one else may hold them. Keys must be sorted, none `undefined`. */
 export function adopt<T>(world: World, entity: Entity, token: Value<T>, value: DeepReadonly<T>, levels: number): void {
-  world.core.put(entity, token, world.core.check(entity, token, value, levels))
+  freeze(value, levels)
+  setCanonical(world, entity, token, value)
+}
+
+function freeze(value: unknown, levels: number): void {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return
+  if (levels > 1) for (const part of Object.values(value)) freeze(part, levels - 1)
+  Object.freeze(value)
 }
 
 export function emitMade(world: World, event: WorldEvent): void {
@@ -45,9 +64,17 @@ export function emitMade(world: World, event: WorldEvent): void {
 function assertMade(token: Value, value: Json): void {
   const plain = canonicalOrNone(value)
   const isCanonical = JSON.stringify(plain) === JSON.stringify(value) && hasFrozenParts(value)
-  if (plain !== undefined && isCanonical && token.schema.safeParse(plain).success) return
-  const what = `Component ${token.name}: a value that is written unchecked is not canonical or does not fit`
-  throw new EntiaError('invalid-value', `${what}: ${JSON.stringify(value)}`, { component: token.name })
+  if (plain === undefined || !isCanonical || !token.schema.safeParse(plain).success) throw unfit(token, value)
+}
+
+/** A canonical value is given back as it is. */
+function assertCanonical(token: Value | Log, value: Json): void {
+  if (!Object.isFrozen(value) || canonicalOrNone(value) !== value) throw unfit(token, value)
+}
+
+function unfit({ name }: Value | Log, value: Json): EntiaError {
+  const what = `Component ${name}: a value that is written unchecked is not canonical or does not fit`
+  return new EntiaError('invalid-value', `${what}: ${JSON.stringify(value)}`, { component: name })
 }
 
 function hasFrozenParts(value: Json): boolean {

@@ -3,7 +3,7 @@ import type { ChangeInput, Changes, Delta } from './changes.ts'
 import type { Core, Driver, Underway } from './core.ts'
 import { EntiaError } from './entia-error.ts'
 import type { Step } from './journal.ts'
-import type { Input } from './input.ts'
+import { canonicalInput, type Input } from './input.ts'
 import { inspect } from './inspect.ts'
 import { isThenable } from './is-thenable.ts'
 import { canonicalRead, shaped } from './saved-shapes.ts'
@@ -32,7 +32,9 @@ export interface TickResult extends Ticked, Step {
 
 /** Runs all systems; undone if one throws. @throws `system-failed`; what `change` throws; `world-driven`, `in-tick` */
 export function tick(world: World, inputs: readonly Input[] = [], options: TickOptions = {}): TickResult {
-  const ticked = runTick(world, inputs, options)
+  // A change is read in its own way.
+  const known = inputs.map((input) => (input?.kind === 'change' ? input : canonicalInput(input)))
+  const ticked = runTick(world, known, options)
   const result = { ...ticked, delta: deltaOf(world), writers: world.core.state.tracking.writers() }
   world.core.state.tracking.forget()
   return result
@@ -141,7 +143,7 @@ function runSystem(world: World, system: System, underway: Underway): void {
   underway.writer = system.name
   try {
     const result: unknown = system.run(world)
-    if (isThenable(result)) {
+    if (result !== undefined && isThenable(result)) {
       // Its rejection must not become an unhandled one.
       result.then(undefined, () => undefined)
       throw new TypeError('it returned a promise; a system is synchronous, what takes time is an effect')

@@ -151,12 +151,15 @@ export class World {
 
   /** All or nothing. */
   spawn(...parts: readonly (Initial | Tag)[]): Entity {
-    this.core.guard()
-    for (const part of parts) refuseNoPart(part)
+    if (this.core.underway === undefined) this.core.guard()
+    for (const part of parts) if (typeof part !== 'function') refuseNoPart(part)
     const entity = this.core.next++
     this.core.state.spawn(entity)
     try {
-      for (const part of parts) this.add(entity, part)
+      for (const part of parts) {
+        if ('initial' in part) this.core.put(entity, part.token, part.initial)
+        else this.add(entity, part)
+      }
     } catch (error) {
       this.core.state.despawn(entity)
       throw error
@@ -166,7 +169,7 @@ export class World {
 
   /** Also despawns entities whose cascading reference names it; no-op if it does not exist. */
   despawn(entity: Entity): void {
-    this.core.guard()
+    if (this.core.underway === undefined) this.core.guard()
     if (this.exists(entity)) this.core.state.despawn(entity)
   }
 
@@ -234,7 +237,7 @@ export class World {
 
   /** Adds or replaces a component. */
   add(entity: Entity, part: Initial | Tag, ...others: readonly never[]): void {
-    refuseNoPart(part)
+    if (typeof part !== 'function') refuseNoPart(part)
     if (others.length > 0) {
       const what = `Entity ${shortly(entity)}: world.add takes one component, got ${others.length + 1}`
       throw new EntiaError('invalid-argument', `${what}. Call it once for each.`)
@@ -249,12 +252,12 @@ export class World {
 
   /** Removes a component; no-op if it is absent. */
   remove(entity: Entity, token: Component): void {
-    if (!this.has(entity, token)) return this.core.guard()
-    this.core.take(entity, token)
+    if (this.has(entity, token)) this.core.take(entity, token)
+    else if (this.core.underway === undefined) this.core.guard()
   }
 
   set<T>(entity: Entity, token: Value<T>, value: DeepReadonly<T>): void {
-    refuseOther(token, 'value')
+    if (token?.kind !== 'value') refuseOther(token, 'value')
     this.core.put(entity, token, this.core.check(entity, token, value))
   }
 
@@ -267,8 +270,9 @@ export class World {
 
   /** Appends to a log, adding it if absent. O(items). */
   append<T>(entity: Entity, token: Log<T>, ...items: readonly DeepReadonly<T>[]): void {
-    refuseOther(token, 'log')
-    const stored = items.map((item) => this.core.check(entity, token, item))
+    if (token?.kind !== 'log') refuseOther(token, 'log')
+    const stored: Json[] = []
+    for (const item of items) stored.push(this.core.check(entity, token, item))
     this.core.append(entity, token, stored)
   }
 
@@ -384,9 +388,9 @@ function refuseNoItems({ name }: Component, items: unknown): void {
 }
 
 function refuseNoPart(part: unknown): void {
-  if (typeof part === 'function') return
   if (typeof part === 'object' && part !== null && 'initial' in part && 'token' in part) {
-    return refuseNoToken(part.token)
+    if (typeof part.token !== 'function') refuseNoToken(part.token)
+    return
   }
   const advice = Array.isArray(part) ? 'Spread the list: world.spawn(...agent({ … })).' : 'Write Name(value).'
   throw new EntiaError('invalid-argument', `An entity is made of components, got ${shortly(part)}. ${advice}`)

@@ -3,6 +3,7 @@ import { Due, Effect, Outcome, OwnedBy, Pending, Running } from '../../component
 import type { InputOf } from '../../src/protocol/input.ts'
 import type { OutcomeData } from '../../src/protocol/failure.ts'
 import type { Entity } from '../../src/world/component.ts'
+import { setCanonical } from '../../src/world/made.ts'
 import type { World } from '../../src/world/world.ts'
 import { Turn } from '../../components/agent/turn.ts'
 import { emit, inputsOf, refusalOf } from '../kit.ts'
@@ -26,10 +27,14 @@ export const settlement = {
   },
 }
 
-function settle(world: World, effect: Entity, outcome: OutcomeData): void {
+/** `isOfInput`: part of an input, and canonical as that is. */
+function settle(world: World, effect: Entity, outcome: OutcomeData, isOfInput = false): void {
   world.remove(effect, Pending)
   world.remove(effect, Running)
-  const problem = refusalOf(() => world.set(effect, Outcome, outcome))
+  const problem = refusalOf(() => {
+    if (isOfInput) setCanonical(world, effect, Outcome, outcome)
+    else world.set(effect, Outcome, outcome)
+  })
   if (problem === undefined) return
   world.set(effect, Outcome, {
     ok: false,
@@ -39,7 +44,7 @@ function settle(world: World, effect: Entity, outcome: OutcomeData): void {
 
 function takeOutcome(world: World, { effect, attempt, outcome }: InputOf<'outcome'>): void {
   const reason = whyNot(world, effect, attempt)
-  if (reason === undefined) settle(world, effect, outcome)
+  if (reason === undefined) settle(world, effect, outcome, true)
   else emit(world, 'input-dropped', { kind: 'outcome', effect, reason })
 }
 

@@ -69,11 +69,12 @@ function unknownIn({ calls = 1, costNanoUsd, costUnknown, isEstimated }: Spent):
   return isEstimated === true ? calls : unknownCosts({ calls, costNanoUsd, costUnknown })
 }
 
+/** By name, as in a component. */
 function withRow(models: LedgerData['models'], model: string, row: LedgerRow): LedgerData['models'] {
+  const known = Object.keys(models)
+  const names = Object.hasOwn(models, model) ? known : [...known, model].sort()
   const rows: Record<string, LedgerRow & Json> = {}
-  const made = row as LedgerRow & Json
-  for (const name in models) assign(rows, name, name === model ? made : (models[name] as Json))
-  if (!Object.hasOwn(rows, model)) assign(rows, model, made)
+  for (const name of names) assign(rows, name, (name === model ? row : models[name]) as LedgerRow & Json)
   return rows
 }
 

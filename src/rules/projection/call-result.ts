@@ -4,6 +4,8 @@ import type { OutcomeData } from '../../protocol/failure.ts'
 import { type FileBlock, type TextBlock, ToolMessage } from '../../protocol/message.ts'
 import type { ToolOutput } from '../../tools/port.ts'
 import type { DataOf, Entity } from '../../world/component.ts'
+import { fits } from '../../world/fits.ts'
+import type { Json } from '../../world/json.ts'
 import type { World } from '../../world/world.ts'
 import { schemaIssues } from '../text/schema-issues.ts'
 
@@ -36,7 +38,8 @@ export function reportedCalls(world: World, agent: Entity): readonly ReportedCal
 export function resultOf(world: World, call: Entity, outcome: OutcomeData): CallResult {
   if (outcome.ok) {
     const { content, isError } = (outcome.value ?? {}) as ToolOutput
-    const problem = ToolMessage().shape.content.safeParse(content).error
+    const schema = ToolMessage().shape.content
+    const problem = fits(schema, content as Json) ? undefined : schema.safeParse(content).error
     if (problem !== undefined) return malformed(world, call, schemaIssues(problem))
     return isError === true
       ? withDoubt({ content, isError }, doubtOf(world, call, outcome))

@@ -105,31 +105,34 @@ function heldUnknown(unknown: number, costNanoUsd: number | undefined, isNamed: 
   return unknown > 0 && (costNanoUsd !== undefined || isNamed) ? unknown : undefined
 }
 
+/** What `withAdded` adds, sorted. */
+const sumNames = [
+  'cacheRead',
+  'cacheWrite',
+  'cacheWrite1h',
+  'calls',
+  'costNanoUsd',
+  'costUnknown',
+  'estimated',
+  'input',
+  'output',
+  'unpriced',
+] as const
+
 /** Adds counts name by name, in a new object with sorted keys. A count unknown on both sides stays unknown. */
 export function withAdded<T extends Counts>(counts: T, more: { readonly [K in keyof T]?: number | undefined }): T {
   const add: Counts = more
   const sums: { -readonly [K in keyof Counts]: Counts[K] } = {}
-  const cacheRead = added(counts.cacheRead, add.cacheRead)
-  const cacheWrite = added(counts.cacheWrite, add.cacheWrite)
-  const cacheWrite1h = added(counts.cacheWrite1h, add.cacheWrite1h)
-  const calls = added(counts.calls, add.calls)
-  const costNanoUsd = added(counts.costNanoUsd, add.costNanoUsd)
-  const isNamed = counts.costUnknown !== undefined || add.costUnknown !== undefined
-  const costUnknown = heldUnknown(unknownCosts(counts) + unknownCosts(add), costNanoUsd, isNamed)
-  const estimated = added(counts.estimated, add.estimated)
-  const input = added(counts.input, add.input)
-  const output = added(counts.output, add.output)
-  const unpriced = added(counts.unpriced, add.unpriced)
-  if (cacheRead !== undefined) sums.cacheRead = cacheRead
-  if (cacheWrite !== undefined) sums.cacheWrite = cacheWrite
-  if (cacheWrite1h !== undefined) sums.cacheWrite1h = cacheWrite1h
-  if (calls !== undefined) sums.calls = calls
-  if (costNanoUsd !== undefined) sums.costNanoUsd = costNanoUsd
-  if (costUnknown !== undefined) sums.costUnknown = costUnknown
-  if (estimated !== undefined) sums.estimated = estimated
-  if (input !== undefined) sums.input = input
-  if (output !== undefined) sums.output = output
-  if (unpriced !== undefined) sums.unpriced = unpriced
+  for (const name of sumNames) {
+    const before = counts[name]
+    const now = add[name]
+    if (name === 'costUnknown') {
+      const isNamed = before !== undefined || now !== undefined
+      const unknown = heldUnknown(unknownCosts(counts) + unknownCosts(add), sums.costNanoUsd, isNamed)
+      if (unknown !== undefined) sums.costUnknown = unknown
+    } else if (now !== undefined) sums[name] = (before ?? 0) + now
+    else if (before !== undefined) sums[name] = before
+  }
   return sums as T
 }
 
