@@ -28,7 +28,10 @@ export interface EffectContext {
   /** Unique to this effect; the same after a restart. */
   readonly key: string
   /** Aborted when the effect is settled otherwise, or the Runner stops. */
+  /** Made when it is first asked for, as most work never looks. */
   readonly signal: AbortSignal
+  /** What `signal.aborted` says, without a signal. */
+  readonly isAborted: boolean
   /** Aborts the signal. The effect continues, and its work settles it. */
   readonly breakOff: (reason: string) => void
   /** Waits on the Runner's clock. */

@@ -18,6 +18,8 @@ export class Job implements Sleeper {
   #controller: AbortController | undefined
   #reason: string | undefined
   #abortReason: DOMException | undefined
+  /** Of `breakOff`. */
+  #breakReason: DOMException | undefined
   /** Most work sleeps in one place at most. */
   #sleep: Sleep | undefined
   #otherSleeps: Set<Sleep> | undefined
@@ -40,9 +42,14 @@ export class Job implements Sleeper {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
-      if (this.isCalledOff) this.#controller.abort(this.abortReason)
+      if (this.isAborted) this.#controller.abort(this.#breakReason ?? this.abortReason)
     }
     return this.#controller.signal
+  }
+
+  /** What `signal.aborted` says, without a signal. */
+  get isAborted(): boolean {
+    return this.isCalledOff || this.#breakReason !== undefined
   }
 
   get abortReason(): DOMException | undefined {
@@ -118,7 +125,8 @@ export class Job implements Sleeper {
 
   /** Aborts the signal; its work still settles it. */
   breakOff(reason: string): void {
-    this.#controller?.abort(new DOMException(reason, 'AbortError'))
+    this.#breakReason ??= new DOMException(reason, 'AbortError')
+    this.#controller?.abort(this.#breakReason)
   }
 
   abort(reason: string): void {
@@ -166,6 +174,10 @@ export class JobContext implements EffectContext {
 
   get signal(): AbortSignal {
     return this.#job.signal
+  }
+
+  get isAborted(): boolean {
+    return this.#job.isAborted
   }
 
   get breakOff(): EffectContext['breakOff'] {

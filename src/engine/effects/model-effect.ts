@@ -5,7 +5,14 @@ import { Context, type ContextData } from '../../../components/context/context.t
 import type { TokenUsage } from '../../protocol/usage.ts'
 import type { PricedReply } from '../../rules/money/call-cost.ts'
 import { parseModel } from '../../protocol/model-name.ts'
-import type { ModelDelta, ModelOutcome, ModelProvider, ModelReply, ModelRequest } from '../../models/port.ts'
+import type {
+  ModelContext,
+  ModelDelta,
+  ModelOutcome,
+  ModelProvider,
+  ModelReply,
+  ModelRequest,
+} from '../../models/port.ts'
 import { callerOf, modelCalledBy, requestOf } from '../../rules/projection/project.ts'
 import type { PricedCall, Prices } from '../../models/prices.ts'
 import { providerDefaults, sizeOfDelta, tooLong } from '../../models/reply-bound.ts'
@@ -61,7 +68,7 @@ class CallOfModel {
   async make(context: EffectContext): Promise<OutcomeData> {
     const { provider } = parseModel(this.#model)
     const outcome = await this.#call(provider, context)
-    if (this.#deltas > 0 && (!outcome.ok || context.signal.aborted)) {
+    if (this.#deltas > 0 && (!outcome.ok || context.isAborted)) {
       context.emit({ type: 'model-discarded', ...this.#place(context) })
     }
     if (!outcome.ok) {
@@ -81,7 +88,7 @@ class CallOfModel {
 
   /** Calls the provider. Ends the call once its reply is too long, even if the provider ignores the signal. */
   #call(name: string, context: EffectContext): Promise<ModelOutcome> {
-    const { attempt, key, signal, sleep } = context
+    const { attempt, key, sleep } = context
     const provider = this.#host.provider(name)
     const { maxReplyBytes = providerDefaults.maxReplyBytes } = provider
     return new Promise((resolve, reject) => {
@@ -94,7 +101,16 @@ class CallOfModel {
         resolve({ ok: false, failure })
         context.breakOff(failure.message)
       }
-      provider.call(this.#request, { attempt, key, onDelta, signal, sleep }).then(resolve, reject)
+      const given: ModelContext = {
+        attempt,
+        key,
+        onDelta,
+        get signal() {
+          return context.signal
+        },
+        sleep,
+      }
+      provider.call(this.#request, given).then(resolve, reject)
     })
   }
 

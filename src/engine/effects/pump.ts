@@ -181,16 +181,9 @@ export class Pump implements JobOwner {
     } catch (error) {
       outcome = thrown(error)
     }
-    if (isThenable(outcome)) void this.#await(job, outcome, free)
-    else this.#finish(job, outcome, free)
-  }
-
-  async #await(job: Job, outcome: Promise<OutcomeData>, free: () => void): Promise<void> {
-    try {
-      this.#finish(job, await outcome, free)
-    } catch (error) {
-      this.#finish(job, thrown(error), free)
-    }
+    if (!isThenable(outcome)) return this.#finish(job, outcome, free)
+    const fail = (error: unknown): void => this.#finish(job, thrown(error), free)
+    void outcome.then((settled) => this.#finish(job, settled, free)).catch(fail)
   }
 
   async admit(job: Job, place?: HeldPlace): Promise<void> {

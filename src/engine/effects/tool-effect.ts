@@ -32,12 +32,29 @@ export function toolEffect(find: (name: string) => Tool | undefined): EffectKind
           const message = `Tool '${name}' has no handler on this host.`
           return { ok: false, failure: { kind: 'internal', message } }
         }
-        const { attempt, key, signal, sleep } = context
+        const { attempt, key, sleep } = context
         const progress: ToolContext['progress'] = (message, fraction) =>
           context.emit({ type: 'tool-progressed', world: world.name, agent, effect, message, fraction })
         const handles = hasWorkspace ? new WorldHandles(world, agent, context) : undefined
-        const given = { handles, knownFiles: known, places, policy, ...posting(agent, context) }
-        const toolContext = { agent, attempt, ...given, key, progress, signal, sleep, world: world.name }
+        const { message, post } = posting(agent, context)
+        const toolContext: ToolContext = {
+          agent,
+          attempt,
+          handles,
+          key,
+          knownFiles: known,
+          message,
+          places,
+          policy,
+          post,
+          progress,
+          // Most tools never look at it. An own property, since contexts are copied.
+          get signal() {
+            return context.signal
+          },
+          sleep,
+          world: world.name,
+        }
         try {
           const output = tool.call(input, toolContext)
           return isThenable(output) ? Promise.resolve(output).then(succeeded, threw) : succeeded(output)
@@ -50,13 +67,13 @@ export function toolEffect(find: (name: string) => Tool | undefined): EffectKind
 }
 
 /** What a call says to its own world: numbered, so that one that runs again says nothing twice. */
-function posting(agent: Entity, { key, post, signal }: EffectContext): Pick<ToolContext, 'message' | 'post'> {
+function posting(agent: Entity, context: EffectContext): Pick<ToolContext, 'message' | 'post'> {
   let posts = 0
-  const say = async (input: StandardInput | OwnInput): Promise<void> => {
-    signal.throwIfAborted()
-    await post(input, `${key}/${++posts}`)
+  const post = async (input: StandardInput | OwnInput): Promise<void> => {
+    if (context.isAborted) context.signal.throwIfAborted()
+    await context.post(input, `${context.key}/${++posts}`)
   }
-  return { post: say, message: async (message) => say({ kind: 'message', agent, message: userMessage(message) }) }
+  return { post, message: async (message) => post({ kind: 'message', agent, message: userMessage(message) }) }
 }
 
 /** Only what runs programs may change other files than it names. */

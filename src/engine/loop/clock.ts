@@ -1,3 +1,5 @@
+import { FarAlarms, maxTimeoutMs } from './far-alarms.ts'
+
 /** Time for a Runner: milliseconds, the date, and alarms. */
 export interface Clock {
   /** Milliseconds since some fixed instant; never goes back. */
@@ -14,24 +16,34 @@ export interface Clock {
   end?(what?: 'tick'): void
 }
 
-/** The longest delay that setTimeout takes. */
-const maxTimeoutMs = 2 ** 31 - 1
+/** Alarms at least this far off share a timer. */
+const farMs = 10_000
+/** By the timers of the machine, which tests may replace for a while. */
+const farAlarms = new WeakMap<typeof setTimeout, FarAlarms>()
 
 /** The time of the machine. */
 export const realClock: Clock = {
   now: () => performance.now(),
   date: () => Date.now(),
-  at(instantMs, fire) {
-    let timer: NodeJS.Timeout
-    const wait = (): void => {
-      const leftMs = Math.max(instantMs - performance.now(), 0)
-      timer = setTimeout(check, Math.min(Math.ceil(leftMs), maxTimeoutMs))
-    }
-    // A timer may fire early, and a long wait takes several.
-    const check = (): void => (performance.now() < instantMs ? wait() : fire())
-    wait()
-    return () => clearTimeout(timer)
-  },
+  at: (instantMs, fire) => (instantMs - performance.now() >= farMs ? atFar(instantMs, fire) : atNear(instantMs, fire)),
+}
+
+function atNear(instantMs: number, fire: () => void): () => void {
+  let timer: NodeJS.Timeout
+  const wait = (): void => {
+    const leftMs = Math.max(instantMs - performance.now(), 0)
+    timer = setTimeout(check, Math.min(Math.ceil(leftMs), maxTimeoutMs))
+  }
+  // A timer may fire early, and a long wait takes several.
+  const check = (): void => (performance.now() < instantMs ? wait() : fire())
+  wait()
+  return () => clearTimeout(timer)
+}
+
+function atFar(instantMs: number, fire: () => void): () => void {
+  let alarms = farAlarms.get(setTimeout)
+  if (alarms === undefined) farAlarms.set(setTimeout, (alarms = new FarAlarms(atNear)))
+  return alarms.at(instantMs, fire)
 }
 
 /** Work that may sleep in several places at once. */

@@ -36,6 +36,13 @@ export interface TickLoopParts {
 const sliceMs = 1
 let sliceEndMs = 0
 
+/** Cheaper than `queueMicrotask`, which keeps an asynchronous resource for each call. */
+const past = Promise.resolve()
+
+function isInSlice(): boolean {
+  return performance.now() < sliceEndMs
+}
+
 function atNextTurn(tick: () => void): () => void {
   const turn = setImmediate(() => {
     sliceEndMs = performance.now() + sliceMs
@@ -54,6 +61,8 @@ export class TickLoop {
   #isTicking = false
   /** Looks for inputs once more in this turn of the event loop. */
   #isLooking = false
+  /** Ticks in the next microtask. */
+  #isFollowing = false
   #isStopped = false
   #wantsTick = false
   #idleWaiters: Waiter[] = []
@@ -84,14 +93,29 @@ export class TickLoop {
   }
 
   wake(): void {
-    if (this.#isStopped || this.#cancelTick !== undefined || this.#isTicking) return
+    if (this.#isStopped || this.#cancelTick !== undefined || this.#isTicking || this.#isFollowing) return
     this.#rise()
-    if (this.#isLooking) return
-    const tick = (): void => {
-      this.#cancelTick = undefined
-      this.#tick()
+    const { clock, pump } = this.#parts
+    if (clock.soon === undefined && pump.inFlight === 0 && isInSlice()) {
+      // Nothing at work could bring more for the same tick.
+      this.#isFollowing = true
+      void past.then(this.#follow)
+    } else if (!this.#isLooking) {
+      const tick = (): void => {
+        this.#cancelTick = undefined
+        this.#tick()
+      }
+      this.#cancelTick = clock.soon?.(tick) ?? atNextTurn(tick)
     }
-    this.#cancelTick = this.#parts.clock.soon?.(tick) ?? atNextTurn(tick)
+  }
+
+  readonly #follow = (): void => {
+    this.#isFollowing = false
+    if (!this.#isStopped && !this.#isTicking && this.#hasMore) this.#tick()
+  }
+
+  get #hasMore(): boolean {
+    return this.#parts.inbox.size > 0 || this.#wantsTick
   }
 
   /** Resolves once nothing is in flight and nothing is due. @throws if the loop fails */
@@ -132,25 +156,29 @@ export class TickLoop {
     this.#isTicking = false
     this.#haltWaiter?.()
     if (this.#isStopped) return
-    const { clock, inbox } = this.#parts
-    const isMore = inbox.size > 0 || this.#wantsTick
-    if (!isMore) this.#rest()
+    const { clock, pump } = this.#parts
+    const hasMore = this.#hasMore
+    if (!hasMore) this.#rest()
     if (this.isIdle) this.#resolveIdle()
-    else if (clock.soon === undefined) this.#lookOnceSettled()
-    else if (isMore) this.wake()
+    else if (clock.soon === undefined && pump.inFlight > 0) this.#lookOnceSettled()
+    else if (hasMore) this.wake()
   }
 
   /** Outcomes of work that waits for nothing outside go into a tick of this turn of the event loop. */
   #lookOnceSettled(): void {
+    if (this.#isLooking) return
     this.#isLooking = true
-    const look = (): void => {
-      this.#isLooking = false
-      if (this.#isStopped || this.#isTicking || (this.#parts.inbox.size === 0 && !this.#wantsTick)) return
-      if (performance.now() < sliceEndMs) this.#tick()
-      else this.wake()
-    }
     // Node empties the queue of promises, however long it grows, before it continues with `nextTick`.
-    queueMicrotask(() => process.nextTick(look))
+    void past.then(this.#lookNext)
+  }
+
+  readonly #lookNext = (): void => process.nextTick(this.#look)
+
+  readonly #look = (): void => {
+    this.#isLooking = false
+    if (this.#isStopped || this.#isTicking || this.#isFollowing || !this.#hasMore) return
+    if (isInSlice()) this.#tick()
+    else this.wake()
   }
 
   /** Ticks with an intake. A promise only if there is a store to wait for; it never rejects. */
@@ -232,12 +260,13 @@ export class TickLoop {
     this.ticks++
     this.#wantsTick = again
     // Effects may stream or end at once: listeners hear that after the events of the tick that started them.
-    const release = events.length > 0 ? listeners.hold() : undefined
+    const isHeard = events.some(({ type }) => listeners.has(type))
+    const release = isHeard ? listeners.hold() : undefined
     if (!this.#isStopped) pump.follow()
     world.core.state.tracking.forget()
     change?.waiter?.resolve(world.tick)
     for (const { waiter } of entries) waiter?.resolve(world.tick)
-    if (events.length > 0) this.#emit(events)
+    if (isHeard) this.#emit(events)
     release?.()
     this.#parts.committed?.()
   }

@@ -276,4 +276,34 @@ describe('real time', () => {
     expect(vi.getTimerCount()).toBe(0)
     vi.useRealTimers()
   })
+
+  it('fires each of many alarms far off at its instant, in order, and none that was called off near it', () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const fired: [number, number][] = []
+    const begin = realClock.now()
+    // Later ones are set before earlier ones, and some are near.
+    const offsets = Array.from({ length: 300 }, (_, index) => ((index * 7_919) % 300) * 97 + 1)
+    const alarms = offsets.map((offset) => {
+      return { offset, cancel: realClock.at(begin + offset, () => fired.push([offset, realClock.now() - begin])) }
+    })
+    for (const { cancel, offset } of alarms) if (offset % 3 === 0) cancel()
+    vi.advanceTimersByTime(15_000)
+    for (const { cancel, offset } of alarms) if (offset % 3 === 1 && offset > 15_000) cancel()
+    vi.advanceTimersByTime(15_000)
+    const kept = offsets.filter((offset) => offset % 3 === 2 || (offset % 3 === 1 && offset <= 15_000))
+    expect(fired).toEqual(kept.sort((a, b) => a - b).map((offset) => [offset, offset]))
+    vi.useRealTimers()
+  })
+
+  it('has one timer for all alarms far off, and keeps the process alive only while one of them waits', () => {
+    const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
+    const before = timers()
+    const cancels = Array.from({ length: 100 }, (_, index) => realClock.at(realClock.now() + 60_000 + index, () => undefined))
+    expect(timers() - before).toBe(1)
+    for (const cancel of cancels) cancel()
+    expect(timers() - before).toBe(0)
+    const cancel = realClock.at(realClock.now() + 60_000, () => undefined)
+    expect(timers() - before).toBe(1)
+    cancel()
+  })
 })
