@@ -1,4 +1,4 @@
-import { fail, LastTurn, type ModelProvider } from 'entia'
+import { fail, LastTurn, type ModelProvider, type ToolContext } from 'entia'
 import { describe, expect, it } from 'vitest'
 import { expectValid, transcript } from '../../transcript.ts'
 import { addAgent, behaving, calling, driven, gate, turns, worldWith } from './driving.ts'
@@ -62,6 +62,26 @@ describe('an agent that is cancelled', () => {
     ])
     expectValid(world, agent)
     expect(runner.stats.inFlight).toBe(0)
+  })
+
+  it('aborts the signal of a call that looks at a copy of its context, even if it looks late', async () => {
+    const copies: ToolContext[] = []
+    const looked = gate<boolean>()
+    const tools = [
+      tool('slow', async (context) => {
+        copies.push({ ...context }, Object.assign({}, context))
+        await context.sleep(1e9).catch(() => undefined)
+        looked.resolve(context.signal.aborted && copies.every(({ signal }) => signal.aborted))
+        return 'late'
+      }),
+    ]
+    const { world, agent } = worldWith({ tools })
+    const { runner } = driven(world, { models: behaving(calling({ name: 'slow' })).models, tools })
+    await runner.start()
+    while (copies.length === 0) await turns(1)
+    await runner.cancel(agent)
+    expect(await looked.promise).toBe(true)
+    await runner.stop()
   })
 
   it('while its call waits for another try is tried no more', async () => {

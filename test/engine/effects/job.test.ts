@@ -54,6 +54,18 @@ describe('a job', () => {
     expect(clock.working).toBe(0)
   })
 
+  it('has an aborted signal for work that looks at it only after it was broken off or called off', () => {
+    const broken = begun().job
+    broken.breakOff('too long')
+    expect([broken.isAborted, broken.signal.aborted, broken.isCalledOff]).toEqual([true, true, false])
+    expect(broken.signal.reason).toMatchObject({ name: 'AbortError', message: 'too long' })
+    const called = begun().job
+    expect(called.isAborted).toBe(false)
+    called.abort('cancelled')
+    expect(called.isAborted).toBe(true)
+    expect(called.signal.reason).toMatchObject({ name: 'AbortError', message: 'cancelled' })
+  })
+
   it('that is over wakes nothing that it has left asleep or that falls asleep later, and leaves no timer behind', async () => {
     const { clock, job } = begun()
     let woken = 0

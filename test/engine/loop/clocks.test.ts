@@ -298,7 +298,9 @@ describe('real time', () => {
   it('has one timer for all alarms far off, and keeps the process alive only while one of them waits', () => {
     const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
     const before = timers()
-    const cancels = Array.from({ length: 100 }, (_, index) => realClock.at(realClock.now() + 60_000 + index, () => undefined))
+    const cancels = Array.from({ length: 100 }, (_, index) =>
+      realClock.at(realClock.now() + 60_000 + index, () => undefined),
+    )
     expect(timers() - before).toBe(1)
     for (const cancel of cancels) cancel()
     expect(timers() - before).toBe(0)
