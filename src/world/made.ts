@@ -1,5 +1,5 @@
 import { canonicalOrNone } from './canonical.ts'
-import type { DeepReadonly, Entity, Initial, Log, Value } from './component.ts'
+import type { DeepReadonly, Entity, Initial, Value } from './component.ts'
 import { EntiaError } from './entia-error.ts'
 import type { WorldEvent } from './input.ts'
 import type { Json } from './json.ts'
@@ -39,12 +39,6 @@ export function setCanonical<T>(world: World, entity: Entity, token: Value<T>, v
   world.core.put(entity, token, world.core.fitting(entity, token, value as Json))
 }
 
-/** Like `setCanonical`, for an item of a log. */
-export function appendCanonical<T>(world: World, entity: Entity, token: Log<T>, item: DeepReadonly<T>): void {
-  if (checksMade) assertCanonical(token, item as Json)
-  world.core.append(entity, token, [world.core.fitting(entity, token, item as Json)])
-}
-
 /** Like `setCanonical`, once its levels are frozen: no one else may hold them. Keys must be sorted, none `undefined`. */
 export function adopt<T>(world: World, entity: Entity, token: Value<T>, value: DeepReadonly<T>, levels: number): void {
   freeze(value, levels)
@@ -68,11 +62,11 @@ function assertMade(token: Value, value: Json): void {
 }
 
 /** A canonical value is given back as it is. */
-function assertCanonical(token: Value | Log, value: Json): void {
+function assertCanonical(token: Value, value: Json): void {
   if (!Object.isFrozen(value) || canonicalOrNone(value) !== value) throw unfit(token, value)
 }
 
-function unfit({ name }: Value | Log, value: Json): EntiaError {
+function unfit({ name }: Value, value: Json): EntiaError {
   const what = `Component ${name}: a value that is written unchecked is not canonical or does not fit`
   return new EntiaError('invalid-value', `${what}: ${JSON.stringify(value)}`, { component: name })
 }

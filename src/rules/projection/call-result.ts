@@ -5,7 +5,6 @@ import { type FileBlock, type TextBlock, ToolMessage } from '../../protocol/mess
 import type { ToolOutput } from '../../tools/port.ts'
 import type { DataOf, Entity } from '../../world/component.ts'
 import { fits } from '../../world/fits.ts'
-import type { Json } from '../../world/json.ts'
 import type { World } from '../../world/world.ts'
 import { schemaIssues } from '../text/schema-issues.ts'
 
@@ -39,7 +38,7 @@ export function resultOf(world: World, call: Entity, outcome: OutcomeData): Call
   if (outcome.ok) {
     const { content, isError } = (outcome.value ?? {}) as ToolOutput
     const schema = ToolMessage().shape.content
-    const problem = fits(schema, content as Json) ? undefined : schema.safeParse(content).error
+    const problem = fits(schema, content) ? undefined : schema.safeParse(content).error
     if (problem !== undefined) return malformed(world, call, schemaIssues(problem))
     return isError === true
       ? withDoubt({ content, isError }, doubtOf(world, call, outcome))
