@@ -21,7 +21,7 @@ export const slashCommands = {
   },
   'resume-after-watchdog': {
     usage: '/resume-after-watchdog',
-    help: 'go on after the watchdog has stopped the agent',
+    help: 'go on after a stop by the watchdog',
   },
   shells: { usage: '/shells [stop ID]', help: 'show or stop what runs in the background' },
   plan: { usage: '/plan', help: 'switch plan mode on or off' },
