@@ -22,6 +22,7 @@ describe('the house', () => {
     ['lets examples, bench and stories import the package by its name only', rules.pathsStayInside],
     ['names what its doors export', rules.doorsNameWhatTheyExport],
     ['keeps the core of a World in src/world and src/engine', rules.coresStayInside],
+    ['has no test that bounds real time, but for the limit that all tests have', rules.testsBoundNoRealTime],
     ['has no hole in its types', rules.typesHoldNoHoles],
     ['has no file past 400 lines', rules.filesHoldOneIdea],
     ['has no file named after no idea', rules.filesSayWhatTheyHold],
@@ -255,6 +256,18 @@ describe('a system', () => {
       'src/engine/loop/clock.ts': text,
     }
     expect(offences(rules.ticksArePure, sources)).toHaveLength(2)
+  })
+})
+
+describe('a test', () => {
+  it.for([
+    'const begin = performance.now()',
+    'await vi.waitUntil(() => done)',
+    'await vi.waitFor(() => expect(done).toBe(true))',
+    'watch(folder, { signal: AbortSignal.timeout(10_000) })',
+  ])('of `npm test` is refused that says: %s', (text) => {
+    expect(offences(rules.testsBoundNoRealTime, { 'test/tools/read-file.test.ts': text })).toHaveLength(1)
+    expect(offences(rules.testsBoundNoRealTime, { 'test/parts/terminal/chat.test.ts': text })).toEqual([])
   })
 })
 

@@ -3,7 +3,7 @@ import type { Mutation } from './mutation.ts'
 const board = 'src/sim/fleet/simulated-board.ts'
 const tenure = 'src/engine/fleet/session-tenure.ts'
 
-/** Bugs in what several processes share, told with three of them. The first four were found in a prototype by chaos. */
+/** Bugs in what several processes share, told with three of them where no test finds them. The first four were found in a prototype by chaos. */
 export const fleetMutations: readonly Mutation[] = [
   {
     name: 'late-dequeue-not-recovered',
@@ -84,7 +84,7 @@ export const fleetMutations: readonly Mutation[] = [
     file: board,
     before: '    const wantsSlot = place.hasSlot || place.wantsSlot\n',
     after: '    const wantsSlot = true\n',
-    processes: 3,
+    test: 'test/behaviour/fleet/workers.test.ts',
   },
   {
     name: 'grant-awaited-for-ever',
@@ -92,7 +92,7 @@ export const fleetMutations: readonly Mutation[] = [
     file: tenure,
     before: 'host.clock.at(host.clock.now() + grantedWithinMs, ',
     after: 'host.clock.at(Infinity, ',
-    processes: 3,
+    test: 'test/behaviour/fleet/workers.test.ts',
   },
   {
     name: 'stopped-session-goes-on',

@@ -300,6 +300,28 @@ export const coresStayInside: Rule = (files) =>
         .map((at) => `${file.at(at)} reaches into a World's core; use the World, or src/world/inspection.ts`)
     })
 
+/** What a test would measure real time with, or bound its waiting by, besides the time limit that all tests have. */
+const stopwatches: ReadonlySet<string> = new Set([
+  ...['AbortSignal.timeout', 'performance.now', 'process.hrtime', 'vi.waitFor', 'vi.waitUntil'],
+])
+
+/** What a simulated tool may not use, and a call that is to run out of time. */
+const allowedStopwatches: Readonly<Record<string, readonly string[]>> = {
+  'test/runtime/mcp/mcp-connection.test.ts': ['AbortSignal.timeout'],
+  'test/sim/bad-input.test.ts': ['performance.now', 'process.hrtime'],
+}
+
+export const testsBoundNoRealTime: Rule = (files) =>
+  files
+    .filter(({ path }) => path.startsWith('test/') && !path.startsWith('test/parts/'))
+    .flatMap((file) =>
+      file.words
+        .filter(({ word }) => stopwatches.has(word) && allowedStopwatches[file.path]?.includes(word) !== true)
+        .map(
+          (at) => `${file.at(at)} uses ${at.word}; a busy machine is slow: wait by expect.poll, or count what is done`,
+        ),
+    )
+
 export const typesHoldNoHoles: Rule = (files) =>
   wordsRefused(files, 'as unknown as', 'say what the type is, or check it')
 

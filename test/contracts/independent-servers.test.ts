@@ -85,7 +85,7 @@ describe.each(providers)('%s, against a server that others have written,', (_, m
 
   it(
     'answers 20 agents though the server drops, garbles, cuts and refuses one call in three',
-    { timeout: 30_000 },
+    { timeout: 60_000 },
     async () => {
       mock.setChaos({ dropRate: 0.1, malformedRate: 0.1, disconnectRate: 0.1, rateLimitRate: 0.1 })
       const world = await asked(make(), 20)

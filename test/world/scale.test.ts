@@ -3,6 +3,7 @@ import { JournalCodec } from '../../src/world/journal.ts'
 import { tick } from '../../src/world/tick.ts'
 import { World } from '../../src/world/world.ts'
 import type { System } from '../../src/world/world.ts'
+import { processorUs } from '../processor-us.ts'
 import { Asleep, Diary, doing, entry, Likes, Person } from './family.ts'
 
 /** A flat cost, with room for a busy machine. What is not flat here is a thousand times as much. */
@@ -10,19 +11,19 @@ const maxRatio = 4
 const [few, many] = [100, 100_000]
 
 /**
- * How much longer the second takes than the first: both warmed up, then measured in turns, the quietest third of the
- * rounds compared, so that what else the machine does falls out.
+ * How much more work of the processor the second is than the first: both warmed up, then measured in turns, the quietest
+ * third of the rounds compared, so that what else the machine does falls out.
  */
 function ratio(first: () => void, second: () => void): number {
-  const timesMs: [number[], number[]] = [[], []]
+  const costs: [number[], number[]] = [[], []]
   for (let round = -5; round < 30; round++) {
     for (const [index, work] of [first, second].entries()) {
-      const start = performance.now()
+      const before = processorUs()
       for (let count = 0; count < 50; count++) work()
-      if (round >= 0) timesMs[index]?.push(performance.now() - start)
+      if (round >= 0) costs[index]?.push(processorUs() - before)
     }
   }
-  const [small = 0, large = 0] = timesMs.map((each) => each.toSorted((a, b) => a - b)[10])
+  const [small = 0, large = 0] = costs.map((each) => each.toSorted((a, b) => a - b)[10])
   return large / small
 }
 

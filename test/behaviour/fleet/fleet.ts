@@ -44,7 +44,7 @@ export function fleet({ cap = 50, host, make, store = memoryStore() }: FleetOpti
       has = host(),
       through = (its) => its,
       ...more
-    }: Partial<Pick<WorkerParts, 'dropsTools' | 'failed' | 'maxSessions' | 'maxWorlds' | 'unfit'>> & {
+    }: Partial<Pick<WorkerParts, 'dropsTools' | 'failed' | 'idleMs' | 'maxSessions' | 'maxWorlds' | 'unfit'>> & {
       /** What its Host has. @default the same as all */
       readonly has?: HostOptions
       /** How it reaches the board. */

@@ -4,6 +4,7 @@ import {
   lastText,
   memoryStore,
   scripted,
+  type ScriptedBehaviour,
   standardSystems,
   SubagentRegistry,
   textOf,
@@ -12,19 +13,21 @@ import {
 import { Conversation, DelegationLimits, SubagentSession } from 'entia/components'
 import type { SharedStore } from 'entia/stores'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Board } from '../../../src/engine/fleet/board.ts'
 import { fleet } from './fleet.ts'
 
 const parts: Readonly<Record<string, string>> = { house: 'wall', wall: 'brick', brick: 'grain of sand' }
 
 /** Each has another one make the main part of its thing, and then makes the thing. */
-const builder = scripted(({ messages }) => {
+const build: ScriptedBehaviour = ({ messages }) => {
   const thing = textOf(messages.at(0)).replace('Make a ', '').replace('.', '')
   const last = messages.at(-1)
   if (last?.role === 'tool') return `${thing} made (${textOf(last)})`
   const part = parts[thing]
   if (part === undefined) return `${thing} made`
   return { toolCalls: [{ name: 'subagent', arguments: { category: 'builder', prompt: `Make a ${part}.` } }] }
-})
+}
+const builder = scripted(build)
 
 function builders(name: string): World {
   const world = new World({ name, systems: standardSystems() })
@@ -146,6 +149,44 @@ describe('a session that has a slot and waits for its parent to grant what it ma
     await end
     const world = await read('desk')
     expect(lastText(world, world.query(Conversation)[0] ?? 0)).toBe('it is done')
+  })
+})
+
+describe('a session that only waits', () => {
+  it('is taken over without a slot, as long as another one has the only one', async () => {
+    const hangs = Promise.withResolvers<void>()
+    onTestFinished(() => hangs.resolve())
+    const slow = scripted(async (request, call) => {
+      if (textOf(request.messages.at(0)) === 'Make a brick.') await hangs.promise
+      return build(request, call)
+    })
+    const host = (): HostOptions => ({ models: { script: slow } })
+    const { board, next, post, read, worker } = fleet({ host, make: builders, cap: 1 })
+    const patient = { idleMs: 1e9, maxSessions: 1 }
+    let isTaken = false
+    /** Takes the first session alone. */
+    const through = (its: Board): Board => ({
+      ...its,
+      next: async (asking) => {
+        const claims = isTaken ? [] : await its.next(asking)
+        isTaken ||= claims.length > 0
+        return claims
+      },
+    })
+    const one = worker('one', { ...patient, through })
+    const end = next(ended)
+    await post('desk', message)
+    const holders = () => board.unfinished.map((order) => board.holderOf(order))
+    await expect.poll(holders).toEqual(['one', undefined])
+    worker('two', patient)
+    await expect.poll(holders).toEqual(['one', 'two'])
+    await one.stop()
+    await expect.poll(holders).toEqual(['two', 'two'])
+    expect(board.running).toBe(1)
+    hangs.resolve()
+    await end
+    const world = await read('desk')
+    expect(lastText(world, world.query(Conversation)[0] ?? 0)).toMatch(/^house made/)
   })
 })
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { tempFolder } from '../../tools/temp-folder.ts'
 import { TypedChat, plainLook } from './typed-chat.ts'
 
@@ -59,7 +59,7 @@ describe('the line of a chat', () => {
     const texts = ['one', 'two', 'three']
     for (const [index, end] of ['\r', '\r\n', '\r\u001b[C'].entries()) {
       chat.type(`${texts[index]}${end}`)
-      await vi.waitUntil(() => chat.submitted.length > index)
+      await expect.poll(() => chat.submitted.length).toBeGreaterThan(index)
     }
     expect(chat.submitted).toEqual(texts)
   })
@@ -158,11 +158,11 @@ describe('the menu below the line', () => {
     chat.type('\t')
     await chat.screen.until(/^› \/plan$/m)
     chat.type('\u0015/p\u001b[A\r')
-    await vi.waitUntil(() => chat.submitted.length > 0)
+    await expect.poll(() => chat.submitted.length).toBeGreaterThan(0)
     chat.type('/mod\r')
     await chat.screen.until(/^› \/model$/m)
     chat.type('\r')
-    await vi.waitUntil(() => chat.submitted.length > 1)
+    await expect.poll(() => chat.submitted.length).toBeGreaterThan(1)
     expect(chat.submitted).toEqual(['/plan', '/model '])
   })
 
@@ -188,7 +188,7 @@ describe('the menu below the line', () => {
     chat.type('\u001b')
     await chat.screen.until(/› \/st$/)
     chat.type('a\r')
-    await vi.waitUntil(() => chat.submitted.length > 0)
+    await expect.poll(() => chat.submitted.length).toBeGreaterThan(0)
     expect(chat.keys).toEqual([])
     expect(chat.submitted).toEqual(['/sta'])
   })
@@ -199,7 +199,7 @@ describe('the menu below the line', () => {
     const texts = ['Read @notes.md', 'Look into @src', '/q', 'to ada@src']
     for (const text of texts) {
       chat.type(`${text}\r`)
-      await vi.waitUntil(() => chat.submitted.includes(text))
+      await expect.poll(() => chat.submitted).toContain(text)
     }
     expect(chat.submitted).toEqual(texts)
   })
@@ -223,7 +223,7 @@ describe('the menu below the line', () => {
     chat.type('\r')
     await chat.screen.until(/@src\/chat\/\n› @src\/chat\/line\.ts$/)
     chat.type('\t\r')
-    await vi.waitUntil(() => chat.submitted.length > 0)
+    await expect.poll(() => chat.submitted.length).toBeGreaterThan(0)
     expect(chat.submitted).toEqual(['Read @deep/outline.md and @src/chat/line.ts '])
   })
 
@@ -270,7 +270,7 @@ describe('Ctrl-R', () => {
     const chat = new TypedChat({ history })
     chat.type('draft of test')
     chat.type('\r')
-    await vi.waitUntil(() => chat.submitted.length === 1)
+    await expect.poll(() => chat.submitted).toHaveLength(1)
     chat.type('half')
     chat.type('\u0012')
     await chat.screen.until(
@@ -281,7 +281,7 @@ describe('Ctrl-R', () => {
     chat.type('\u0012\u001b[B\r')
     await chat.screen.until(/^› Read the Docs$/m)
     chat.type('\r')
-    await vi.waitUntil(() => chat.submitted.length === 2)
+    await expect.poll(() => chat.submitted).toHaveLength(2)
     expect(chat.submitted).toEqual(['draft of test', 'Read the Docs'])
   })
 
@@ -484,7 +484,7 @@ describe('a question about a call', () => {
     const asides = ['/stats', '/sttats', '/permissions bash allow']
     for (const [at, typed] of asides.entries()) {
       chat.type(`${typed}\r`)
-      await vi.waitFor(() => expect(chat.asides).toHaveLength(at + 1))
+      await expect.poll(() => chat.asides).toHaveLength(at + 1)
     }
     chat.type('/etc/hosts\r')
     await chat.screen.until("'/etc/hosts' is none of the answers.")

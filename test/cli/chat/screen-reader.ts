@@ -1,4 +1,5 @@
 import xterm from '@xterm/headless'
+import { expect } from 'vitest'
 
 /** A real terminal emulator without a window: what a program writes, as a person would see it. */
 export class ScreenReader {
@@ -7,7 +8,6 @@ export class ScreenReader {
   onAnswer: (data: string) => void = () => undefined
   /** The last row is left out of `lines` where it is one of these, such as a status line. */
   leavesOut: RegExp | undefined
-  readonly #waiting = new Set<() => void>()
 
   constructor(columns: number, rows: number) {
     this.#terminal = new xterm.Terminal({ cols: columns, rows, scrollback: 100_000, allowProposedApi: true })
@@ -15,9 +15,7 @@ export class ScreenReader {
   }
 
   write(data: string): void {
-    this.#terminal.write(data.replaceAll(/\r?\n/g, '\r\n'), () => {
-      for (const look of this.#waiting) look()
-    })
+    this.#terminal.write(data.replaceAll(/\r?\n/g, '\r\n'))
   }
 
   resize(columns: number, rows: number): void {
@@ -53,26 +51,13 @@ export class ScreenReader {
     return [cursorY, cursorX]
   }
 
-  /** Resolves (to true) once a text is on the screen, and fails with what is there instead. */
-  until(wanted: string | RegExp, timeoutMs = 8_000): Promise<true> {
-    const isThere = (): boolean => (typeof wanted === 'string' ? this.text.includes(wanted) : wanted.test(this.text))
-    return new Promise((resolve, reject) => {
-      const look = (): void => {
-        if (isThere()) end(() => resolve(true))
-      }
-      const end = (settle: () => void): void => {
-        clearTimeout(timer)
-        this.#waiting.delete(look)
-        settle()
-      }
-      const timer = setTimeout(() => {
-        const error = new Error(
-          `The terminal does not show ${String(wanted)} within ${timeoutMs} ms, but:\n${this.text}`,
-        )
-        end(() => reject(error))
-      }, timeoutMs)
-      this.#waiting.add(look)
-      look()
-    })
+  /** Resolves (to true) once a text is on the screen. A poll that is over fails with what is there instead. */
+  async until(wanted: string | RegExp, timeoutMs?: number): Promise<true> {
+    await shows(this, wanted, timeoutMs === undefined ? {} : { timeout: timeoutMs })
+    return true
   }
+}
+
+async function shows(screen: ScreenReader, wanted: string | RegExp, options: { timeout?: number }): Promise<void> {
+  await expect.poll(() => screen.text, { interval: 2, ...options }).toMatch(wanted)
 }

@@ -256,7 +256,7 @@ describe('real time', () => {
       expect(fired).toBe(0)
     })
     expect(at).toBeGreaterThanOrEqual(begin + 8)
-    await vi.waitUntil(() => fired === 2)
+    await expect.poll(() => fired).toBe(2)
     const before = Date.now()
     const date = realClock.date()
     expect([before, date, Date.now()].toSorted((a, b) => a - b)[1]).toBe(date)

@@ -1,4 +1,4 @@
-import { readFile, watch } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Message, realClock, type ScriptedReply, textOf } from 'entia'
 import { builtinTools, type ChatSession, newSession, turn } from 'entia/runtime'
@@ -6,13 +6,12 @@ import { describe, expect, it } from 'vitest'
 import { tempFolder } from '../../tools/temp-folder.ts'
 import { chatting, gate } from './chatting.ts'
 
-/** Resolves once a file of this name is in the folder. */
+/** Resolves once a file of this name has something in it, to that. */
 async function appeared(folder: string, name: string): Promise<string> {
-  const changes = watch(folder, { signal: AbortSignal.timeout(10_000) })
-  const content = async (): Promise<string> => readFile(join(folder, name), 'utf8').catch(() => '')
-  if ((await content()) !== '') return content()
-  for await (const _ of changes) if ((await content()) !== '') break
-  return content()
+  let content = ''
+  const read = async (): Promise<string> => (content = await readFile(join(folder, name), 'utf8').catch(() => ''))
+  await expect.poll(read).not.toBe('')
+  return content
 }
 
 /** A turn whose model runs a long command and reads a file that has to wait for it. */

@@ -56,7 +56,7 @@ describe('a server that wants its user to sign in', () => {
         const address = /\n(http:\S+authorize\S+)/.exec(line)?.[1]
         if (address !== undefined) visits.push(fetch(address).then((page) => page.text()))
       }
-      const signal = AbortSignal.timeout(5_000)
+      const { signal } = new AbortController()
       const code = await mcpCommand(words, { environment, cwd, stdout: { write }, stderr: { write }, signal })
       return { code, said: said.join(''), visits: await Promise.all(visits) }
     }

@@ -18,7 +18,10 @@ import { teamStory } from './team.ts'
 
 /** Characters stand for tokens. */
 const contextWindow = 5_000
-/** Users go on for so long. */
+/**
+ * Users go on for so long. Where outcomes arrive together, turns take fewer ticks, so more of them begin by then: such a run is
+ * longer, with fewer ticks for each outcome.
+ */
 const maxTick = 9
 
 const dig = defineTool({
