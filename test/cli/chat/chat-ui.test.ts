@@ -241,7 +241,7 @@ describe('the menu below the line', () => {
     chat.type('\r')
     await chat.screen.until(/and @"my notes\/now\.md"$/)
     chat.type('\r')
-    await vi.waitUntil(() => chat.submitted.length > 0)
+    await expect.poll(() => chat.submitted.length).toBeGreaterThan(0)
     expect(chat.submitted).toEqual(['Read @"my notes/last week.md" and @"my notes/now.md" '])
   })
 
