@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Seat } from './dispatcher-seat.ts'
 
 export interface SeatedWorker extends Seat {
@@ -28,13 +28,8 @@ export function describeDispatchers(places: readonly DispatcherPlaces[]): void {
     /** What a worker is given until it has so many, in this order. */
     async function given(worker: Seat, count: number, room = count): Promise<readonly string[]> {
       const all: string[] = []
-      await vi.waitFor(
-        async () => {
-          all.push(...(await worker.next(room - all.length)))
-          expect(all.length).toBeGreaterThanOrEqual(count)
-        },
-        { timeout: 30_000, interval: 10 },
-      )
+      const more = async (): Promise<number> => all.push(...(await worker.next(room - all.length)))
+      await expect.poll(more).toBeGreaterThanOrEqual(count)
       return all
     }
 
@@ -43,13 +38,11 @@ export function describeDispatchers(places: readonly DispatcherPlaces[]): void {
       let hasSlot: boolean | undefined
       const more: string[] = []
       void worker.slotAgain(session).then((has) => (hasSlot = has))
-      await vi.waitFor(
-        async () => {
-          more.push(...(await worker.next(5)))
-          expect(hasSlot).toBeDefined()
-        },
-        { timeout: 30_000, interval: 10 },
-      )
+      const looked = async (): Promise<boolean | undefined> => {
+        more.push(...(await worker.next(5)))
+        return hasSlot
+      }
+      await expect.poll(looked).toBeDefined()
       expect(more).toEqual([])
       return hasSlot
     }
@@ -213,7 +206,7 @@ export function describeDispatchers(places: readonly DispatcherPlaces[]): void {
       await hung.hang()
       expect(await given(next, 1, 5)).toEqual(['a'])
       await hung.wake()
-      await vi.waitFor(async () => expect(await hung.holds()).toEqual([]), { timeout: 30_000, interval: 10 })
+      await expect.poll(() => hung.holds()).toEqual([])
       await hung.finished('a')
       await hung.putBack('a')
       expect(await hung.slotAgain('a')).toBe(false)
