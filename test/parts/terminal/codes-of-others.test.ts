@@ -10,7 +10,7 @@ const usage = { input: 100, output: 10 }
 const hostile = 'X\u001b]52;c;cm0gLXJmIH4=\u0007\u001b]0;title\u001b\\\u001b[45m\u001b[2J\u009b6n\u202E\u{E0041}Y'
 
 /** A project with words of others in all that commands show. */
-async function place() {
+async function place({ server: name = 's' } = {}) {
   const server = await startAnthropicServer(inTurn({ text: hostile, usage }))
   onTestFinished(() => server.close())
   const folder = await tempFolder()
@@ -24,7 +24,7 @@ async function place() {
     '.entia/skills/good/SKILL.md': `---\nname: good\ndescription: ${JSON.stringify(hostile)}\n---\nText.\n`,
     '.entia/skills/bad/SKILL.md': `---\nname: ${JSON.stringify(hostile)}\ndescription: x\n---\n`,
     '.entia-home/config/config.json': JSON.stringify({
-      mcp: { servers: { [`s${hostile}`]: { command: join(folder, `missing-${hostile}`) } } },
+      mcp: { servers: { [name]: { command: join(folder, `missing-${hostile}`) } } },
     }),
     '.entia-home/data/sessions/20260101-090000-aaaa/transcript.jsonl': `${JSON.stringify(head)}\n${JSON.stringify(said)}\n`,
   })
@@ -61,6 +61,13 @@ describe('on a terminal, words of others', () => {
     const terminal = new ChatTerminal(words, await place())
     await terminal.ended
     expect(terminal.sent).toMatch(/\w/)
+    expect(codesIn(terminal.sent)).toEqual([])
+  })
+
+  it('reach it as text: the name of a server, which is refused', async () => {
+    const terminal = new ChatTerminal([], await place({ server: `s${hostile}` }))
+    await terminal.ended
+    expect(terminal.sent).toContain('expected a server')
     expect(codesIn(terminal.sent)).toEqual([])
   })
 
