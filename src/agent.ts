@@ -73,14 +73,42 @@ export function agent(options: AgentOptions): Initial[] {
   refuseNoList('agent()', 'tools', options.tools)
   const { model, system, tools, messages = [], output, maxSteps, maxToolCalls, config } = options
   const { temperature, maxOutputTokens, thinking, retry, timeoutMs } = options
-  const llm = Llm({ model, temperature, maxOutputTokens, thinking, retry, timeoutMs })
+  const llm = llmOf({ model, temperature, maxOutputTokens, thinking, retry, timeoutMs })
   const parts = [llm, Conversation(typeof messages === 'string' ? [user(messages)] : messages)]
-  if (system !== undefined) parts.push(SystemPrompt({ template: system }))
-  if (tools !== undefined) parts.push(ToolRegistry({ tools: declare(...tools) }))
+  if (system !== undefined) parts.push(promptOf({ template: system }))
+  if (tools !== undefined) parts.push(registryOf({ tools: declare(...tools) }))
   if (output !== undefined) parts.push(outputSchema(output))
-  if (maxSteps !== undefined || maxToolCalls !== undefined) parts.push(Limits({ maxSteps, maxToolCalls }))
+  if (maxSteps !== undefined || maxToolCalls !== undefined) parts.push(limitsOf({ maxSteps, maxToolCalls }))
   if (config !== undefined) parts.push(...configured(readConfig(config)))
   return parts
+}
+
+const llmOf = shared(Llm)
+const promptOf = shared(SystemPrompt)
+const registryOf = shared(ToolRegistry)
+const limitsOf = shared(Limits)
+
+/**
+ * Agents are mostly made many alike. One gets the part of the agent before it, if that holds the same: what is remembered by
+ * object, such as the size of tools, is then computed once for all of them.
+ */
+function shared<Options extends object>(make: (options: Options) => Initial): (options: Options) => Initial {
+  let last: Initial | undefined
+  return (options) => {
+    if (last === undefined || !holds(last.initial as JsonObject, options)) last = make(options)
+    return last
+  }
+}
+
+/** What a component holds is frozen, however deep: the same objects have not changed since. */
+function holds(held: JsonObject, options: object): boolean {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined)
+  return given.length === Object.keys(held).length && given.every(([name, value]) => isSame(held[name], value))
+}
+
+function isSame(held: unknown, value: unknown): boolean {
+  if (!Array.isArray(held) || !Array.isArray(value)) return held === value
+  return held.length === value.length && held.every((item, index) => item === value[index])
 }
 
 /**

@@ -50,8 +50,14 @@ export class Column {
   /** `isNew`: the row has no value yet. */
   put(row: number, value: Json, isNew: boolean): void {
     if (!isNew) this.values[row - this.firstRow] = value
-    else if (this.count === 0) this.#putFirst(row, value)
-    else {
+    else if (this.count === 0) {
+      this.firstRow = row
+      // A literal: an empty array that is pushed to has room for 17.
+      this.values = [value]
+      this.count = 1
+      this.only = row
+      if (this.#waking >= 0) this.#presence.flip(this.#waking)
+    } else {
       if (row < this.firstRow) this.#makeRoom(row)
       const place = row - this.firstRow
       while (this.values.length <= place) this.values.push(undefined)
@@ -59,15 +65,6 @@ export class Column {
       this.count++
       this.only = -1
     }
-  }
-
-  /** Uses a literal: an empty array that is pushed to has room for 17. */
-  #putFirst(row: number, value: Json): void {
-    this.firstRow = row
-    this.values = [value]
-    this.count = 1
-    this.only = row
-    if (this.#waking >= 0) this.#presence.flip(this.#waking)
   }
 
   /** The row has a value. */
@@ -153,24 +150,28 @@ const empty: (Json | undefined)[] = []
 /** Above this many entities a Map finds them. */
 const maxListed = 8
 
-/** An entity's value before the step, and how its log changed since. */
+/**
+ * An entity's value before the step, and how its log changed since. Its fields are declared alone, since those of a class are set
+ * in a call of their own, and there are many of these.
+ */
 export class Before {
-  readonly entity: Entity
-  readonly value: Json | undefined
+  declare readonly entity: Entity
+  declare readonly value: Json | undefined
   /** A log's array only grows, so the old items are still in it. */
-  readonly length: number
+  declare readonly length: number
   /** For a log changed before its end. */
-  edits: LogEdit[] | undefined
+  declare edits: LogEdit[] | undefined
   /** Removed; a present log is new. */
-  isTaken: boolean
-  next: Before | undefined
+  declare isTaken: boolean
+  declare next: Before | undefined
 
   constructor(entity: Entity, value: Json | undefined, length: number) {
     this.entity = entity
     this.value = value
     this.length = length
-    // Here, since V8 sets fields with a value of their own in a call of its own.
+    this.edits = undefined
     this.isTaken = false
+    this.next = undefined
   }
 
   edited(log: readonly Json[], edit: LogEdit): void {

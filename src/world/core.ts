@@ -156,16 +156,11 @@ export class Core {
     )
   }
 
-  /** Before each write. */
-  #columnFor(token: Component): Column {
-    if (this.underway === undefined) this.guard()
-    const known = this.state.columnAt[token.index]
-    return known !== undefined && known.token === token ? known : this.#column(token)
-  }
-
   /** `value` must be canonical and valid. */
   put(entity: Entity, token: Component, value: Json): void {
-    const column = this.#columnFor(token)
+    if (this.underway === undefined) this.guard()
+    const known = this.state.columnAt[token.index]
+    const column = known !== undefined && known.token === token ? known : this.#column(token)
     const { entities, tracking } = this.state
     const row = (entity === entities.lastEntity ? entities.lastRow : undefined) ?? this.state.row(entity)
     const place = row - column.firstRow
@@ -192,7 +187,8 @@ export class Core {
   }
 
   #write(token: Component): void {
-    const column = this.#columnFor(token)
+    if (this.underway === undefined) this.guard()
+    const column = this.#column(token)
     if (this.underway !== undefined) column.writer = this.underway.writer
   }
 
@@ -204,7 +200,8 @@ export class Core {
 
   /** Appends items, which must be canonical and valid; adds the log if absent. */
   append(entity: Entity, token: Log, items: readonly Json[]): void {
-    const column = this.#columnFor(token)
+    if (this.underway === undefined) this.guard()
+    const column = this.#column(token)
     const log = this.state.get(entity, token) as Json[] | undefined
     if (log === undefined) return this.put(entity, token, items)
     if (this.underway !== undefined) column.writer = this.underway.writer

@@ -49,8 +49,12 @@ function shapeOf(terms: readonly QueryTerm[]): Shape {
 function newShape(terms: readonly QueryTerm[]): Shape {
   const wanted = terms.filter((term) => term.kind !== 'not')
   const unwanted = terms.filter((term) => term.kind === 'not').map((term) => term.not)
-  if (wanted.length > 0) return { wanted, unwanted }
-  throw new EntiaError('invalid-argument', 'A query needs at least one component besides not(…).')
+  if (wanted.length === 0) throw noPlainTerm()
+  return { wanted, unwanted }
+}
+
+function noPlainTerm(): EntiaError {
+  return new EntiaError('invalid-argument', 'A query needs at least one component besides not(…).')
 }
 
 interface Found {
@@ -148,6 +152,12 @@ export class Entities {
 
   /** Entities that have all plain terms and none of the `not` terms, ascending. */
   query(terms: readonly QueryTerm[]): readonly Entity[] {
+    const [term] = terms
+    if (terms.length === 1 && term?.kind !== 'not' && term?.kind !== undefined) {
+      const column = this.#columns[term.index]
+      if (column === undefined || column.count === 0) return none
+      if (column.only >= 0) return [this.#entityOf[column.only] as Entity]
+    }
     const fewest = this.#fewest(terms)
     if (fewest === undefined) return none
     return fewest.only >= 0 ? this.#onlyOne(fewest.only, terms) : this.#ascending(this.#rows(fewest, terms))
@@ -157,7 +167,7 @@ export class Entities {
   first(count: number, terms: readonly QueryTerm[]): readonly Entity[] {
     const fewest = this.#fewest(terms)
     if (fewest === undefined) return none
-    if (fewest.only >= 0) return this.#onlyOne(fewest.only, terms)
+    if (fewest.only >= 0 && count >= 1) return this.#onlyOne(fewest.only, terms)
     const rows = this.#rows(fewest, terms)
     if (rows.length <= count) return this.#ascending(rows)
     const shape = shapeOf(terms)
@@ -171,16 +181,17 @@ export class Entities {
   /** The column of the plain term that fewest entities have; `undefined` if none has one of them. */
   #fewest(terms: readonly QueryTerm[]): Column | undefined {
     let fewest: Column | undefined
-    let isPlain = false
+    let hasPlain = false
     for (const term of terms) {
       if (term === undefined || term === null) throw noTerm(term)
       if (term.kind === 'not') continue
-      isPlain = true
+      hasPlain = true
       const column = this.#columns[term.index]
       if (column === undefined || column.count === 0) return undefined
       if (fewest === undefined || column.count < fewest.count) fewest = column
     }
-    return isPlain ? fewest : newShape(terms) && undefined
+    if (!hasPlain) throw noPlainTerm()
+    return fewest
   }
 
   /** Where one row alone may have all terms. */

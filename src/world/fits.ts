@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { isIndex } from './canonical.ts'
-import type { Json } from './json.ts'
+import type { Json, JsonObject } from './json.ts'
 
 type Test = (value: Json | undefined) => boolean
 type Schema = z.core.$ZodTypes
@@ -164,9 +164,10 @@ function recordTest({ _zod: { def: key } }: Schema, test: Test | undefined): Tes
   const keyTest = key.type === 'string' ? made({ _zod: { def: key } } as Schema) : undefined
   if (test === undefined || keyTest === undefined) return undefined
   return (value) => {
-    if (!isObject(value)) return false
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+    const fields = value as JsonObject
     // A key of that name is left out by zod.
-    for (const name in value) if (name === '__proto__' || !keyTest(name) || !test(value[name])) return false
+    for (const name in fields) if (name === '__proto__' || !keyTest(name) || !test(fields[name])) return false
     return true
   }
 }
@@ -185,7 +186,10 @@ function choiceTest({ discriminator, options }: z.core.$ZodDiscriminatedUnionDef
     if (field?.type !== 'literal' || test === undefined) return unionTest(options.map((each) => testOf(each)))
     for (const text of field.values) byText.set(text as Json, test)
   }
-  return (value) => isObject(value) && byText.get(value[discriminator])?.(value) === true
+  return (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+    return byText.get((value as JsonObject)[discriminator])?.(value) === true
+  }
 }
 
 /** None changes its value, so the order does not matter. */
@@ -208,12 +212,13 @@ function objectTest({ shape, catchall }: z.core.$ZodObjectDef): Test | undefined
     isRequired.push(typeOf(schema) !== 'optional')
   }
   return (value) => {
-    if (!isObject(value)) return false
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+    const object = value as JsonObject
     let at = 0
-    for (const name in value) {
+    for (const name in object) {
       while (at < names.length && names[at] !== name) if (isRequired[at++] === true) return false
       const test = fields[at++]
-      if (test === undefined || !test(value[name])) return false
+      if (test === undefined || !test(object[name])) return false
     }
     while (at < names.length) if (isRequired[at++] === true) return false
     return true
@@ -222,8 +227,4 @@ function objectTest({ shape, catchall }: z.core.$ZodObjectDef): Test | undefined
 
 function typeOf(schema: z.core.$ZodType | undefined): string | undefined {
   return schema?.['_zod'].def.type
-}
-
-function isObject(value: Json | undefined): value is { readonly [key: string]: Json | undefined } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

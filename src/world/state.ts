@@ -104,7 +104,8 @@ export class State {
       const value = place >= 0 && place < column.values.length ? column.values[place] : undefined
       if (value === undefined) continue
       const { token } = column
-      if (despawned !== undefined) despawned.values.push({ entity, token, value, length: lengthOf(token, value) })
+      const length = token.kind === 'log' ? (value as readonly Json[]).length : 0
+      if (despawned !== undefined) despawned.values.push({ entity, token, value, length })
       if (!column.isPlain) this.#unlink(entity, token, value)
       column.drop(row)
     }
@@ -223,7 +224,12 @@ export class State {
 
   /** Entities of which the last step has written one of these components and which still exist, ascending. */
   written(tokens: readonly Component[]): readonly Entity[] {
-    return this.tracking.written(tokens.map((token) => this.columnAt[token.index]))
+    const columns: Column[] = []
+    for (const { index } of tokens) {
+      const column = this.columnAt[index]
+      if (column?.isWritten === true) columns.push(column)
+    }
+    return this.tracking.written(columns)
   }
 
   /** Ascending. Scans its column; no query is kept for it. */
@@ -276,10 +282,6 @@ export class State {
   #unlink(entity: Entity, token: Component, value: Json): void {
     if (token.kind === 'value' && token.ref !== undefined) this.references.remove(token, entity, target(token, value))
   }
-}
-
-function lengthOf({ kind }: Component, value: Json): number {
-  return kind === 'log' ? (value as readonly Json[]).length : 0
 }
 
 /** A restored value may be old or broken: it is checked later. */

@@ -116,10 +116,9 @@ export class Tracking {
   }
 
   /** Entities that were written in one of these columns and still exist, ascending. */
-  written(columns: readonly (Column | undefined)[]): readonly Entity[] {
+  written(columns: readonly Column[]): readonly Entity[] {
     const found: Entity[] = []
     for (const column of columns) {
-      if (column === undefined || !column.isWritten) continue
       for (let { first: before } = column; before !== undefined; before = before.next) found.push(before.entity)
       for (const entity of this.#spawned) {
         const row = this.#entities.row(entity)
@@ -127,12 +126,11 @@ export class Tracking {
       }
     }
     if (found.length > 1) found.sort((a, b) => a - b)
-    let last: Entity | undefined
-    return found.filter((entity) => {
-      const isNew = entity !== last
-      last = entity
-      return isNew && this.#entities.has(entity)
-    })
+    const written: Entity[] = []
+    for (const entity of found) {
+      if (entity !== written.at(-1) && this.#entities.row(entity) !== undefined) written.push(entity)
+    }
+    return written
   }
 
   /** `columns`: all of the world, by name; `into` gets the changes. */

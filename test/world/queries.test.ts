@@ -62,7 +62,11 @@ describe.each([
     const one = world.spawn(Person({ name: 'Ada' }))
     expect([world.query(Person, not(Asleep)), world.first(1, Person, Diary)]).toEqual([[one], []])
     world.add(one, Diary())
-    expect(world.first(1, Person, Diary)).toEqual([one])
+    expect([world.first(1, Person, Diary), world.first(0, Person, Diary), world.first(0, Person)]).toEqual([
+      [one],
+      [],
+      [],
+    ])
     world.despawn(one)
     expect([world.query(Person, not(Asleep)), world.first(1, Person, Diary)]).toEqual([[], []])
     const two = world.spawn(Person({ name: 'Bob' }), Diary())
