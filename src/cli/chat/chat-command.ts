@@ -168,6 +168,7 @@ function cookedKeys(input: NodeJS.ReadableStream): PassThrough {
   input.on('data', typed)
   input.on('end', ended)
   process.on('SIGINT', interrupted)
+  input.resume()
   keys.once('close', () => {
     input.off('data', typed)
     input.off('end', ended)

@@ -1,8 +1,9 @@
+import { createInterface } from 'node:readline'
 import { cleanText } from '../../tools/files/clean-text.ts'
 import type { StoredSession } from '../../runtime/chat/session-folder.ts'
 import { ChatScreen, type ScreenOutput } from './chat-screen.ts'
 import { type KeyInput, type KeyName, LineEditor } from './line-editor.ts'
-import type { Look } from './look.ts'
+import { asciiText, type Look } from './look.ts'
 import { Menu, type MenuItem } from './menu.ts'
 
 /** A terminal to choose on. */
@@ -12,13 +13,54 @@ export interface ChoicePlace {
   readonly look: Look
 }
 
+/** Chats that are listed at once where the terminal cannot move its cursor. */
+const maxListed = 20
+
 /** Lets the user choose a stored chat. Typed words leave only chats that have them. Gives its key; `undefined`: none. */
-export async function chooseChat(
-  sessions: readonly StoredSession[],
+export async function chooseChat(sessions: readonly StoredSession[], place: ChoicePlace): Promise<string | undefined> {
+  const items = sessions.map(itemOf)
+  return place.look.isDumb === true ? chosenByNumber(items, place) : chosenByMark(items, place)
+}
+
+/** Lists chats with numbers, and reads lines: a number, words that narrow the list, or nothing. */
+async function chosenByNumber(
+  items: readonly MenuItem[],
+  { input, look, out }: ChoicePlace,
+): Promise<string | undefined> {
+  const say = (text: string): void => void out.write(look.isAscii ? asciiText(text) : text)
+  let offered: readonly MenuItem[] = []
+  const list = (some: readonly MenuItem[]): void => {
+    offered = some
+    const rows = some.slice(0, maxListed).map(({ help = '' }, index) => `${`${index + 1}`.padStart(3)}  ${help}\n`)
+    const left = some.length - rows.length
+    say(
+      `Which chat?\n${rows.join('')}${left > 0 ? `     … ${left} more\n` : ''}A number, words that it has, or Enter for none: `,
+    )
+  }
+  list(items)
+  const lines = createInterface({ input, terminal: false })
+  try {
+    for await (const line of lines) {
+      const typed = line.trim()
+      if (typed === '') return undefined
+      const chosen = offered[Number(typed) - 1]
+      if (chosen !== undefined) return chosen.value
+      const fit = /^\d+$/.test(typed) ? [] : fitting(items, typed)
+      if (fit.length === 0) say(`No chat of the list is '${cleanText(typed)}'.\n`)
+      list(fit.length === 0 ? items : fit)
+    }
+    return undefined
+  } finally {
+    lines.close()
+  }
+}
+
+/** Draws the chats below a line, one of them marked. */
+async function chosenByMark(
+  items: readonly MenuItem[],
   { input, look, out }: ChoicePlace,
 ): Promise<string | undefined> {
   const menu = new Menu()
-  const items = sessions.map(itemOf)
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
   const screen = new ChatScreen(out, look, (columns, rowsBelow) => ({
     above: [{ text: look.paint('bold', 'Which chat?') }, { text: look.paint('dim', hint) }],
