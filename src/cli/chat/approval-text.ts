@@ -1,3 +1,4 @@
+import stringWidth from 'string-width'
 import type { JsonObject } from '../../index.ts'
 import type { AllowedCalls } from '../../protocol/policy.ts'
 import { exitPlanModeDeclaration } from '../../rules/policy/plan-mode.ts'
@@ -99,6 +100,27 @@ export function approvalAnswer(
   const [, reason = ''] = /^no?(?:[\s,:.]+(.*))?$/is.exec(typed) ?? []
   if (/^no?(?![a-z])/i.test(typed)) return { approved: false, ...(reason !== '' && { reason }) }
   return undefined
+}
+
+/** What is shown of an answer. */
+export function answerText({ approved, isAlways, reason, remember, stopTurn }: ApprovalAnswer): string {
+  if (stopTurn === true) return '  no, and the turn stops'
+  if (!approved) return reason === undefined ? '  no' : `  no: ${reason}`
+  const what = remember === 'command' ? 'commands that begin so' : 'this tool'
+  if (isAlways === true) return `  yes, and ${what} in all chats of this folder`
+  return remember === undefined ? '  yes' : `  yes, and ${what} from now on`
+}
+
+/** As many of the answers in a row as fit into it whole. */
+export function answerRows(hint: string, columns: number): readonly string[] {
+  const rows: string[] = []
+  for (const answer of hint.split(' · ')) {
+    const row = rows.at(-1)
+    const longer = `${row} · ${answer}`
+    if (row === undefined || stringWidth(longer) > columns) rows.push(answer)
+    else rows[rows.length - 1] = longer
+  }
+  return rows
 }
 
 interface BodyRow {

@@ -40,7 +40,11 @@ export async function showTurn(asking: Asking, { isVerbose, onShown, onStep, ses
       }
       if (isVerbose && thinking.trim() !== '') ui.say(thinking.trim(), 'dim')
       thinking = ''
-      if (part.type === 'step') onStep()
+      if (part.type === 'step') {
+        // Behind another one, to which a line was typed meanwhile.
+        await ui.replyEnd()
+        onStep()
+      }
       if (part.type === 'step' || part.type === 'text') hasReply = part.type === 'text'
       if (part.type === 'step-stopped') {
         await showStopped(session, ui)

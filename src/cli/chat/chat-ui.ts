@@ -1,7 +1,14 @@
-import stringWidth from 'string-width'
 import { plainText } from '../../tools/files/clean-text.ts'
 import { durationText } from '../terminal/amounts.ts'
-import { type ApprovalAnswer, approvalAnswer, approvalText, answersText, type AskedCall } from './approval-text.ts'
+import {
+  answerRows,
+  answersText,
+  answerText,
+  type ApprovalAnswer,
+  approvalAnswer,
+  approvalText,
+  type AskedCall,
+} from './approval-text.ts'
 import { ChatScreen, type LiveView, type ScreenOutput } from './chat-screen.ts'
 import { type KeyInput, type KeyName, LineEditor } from './line-editor.ts'
 import type { Look, Style } from './look.ts'
@@ -67,6 +74,7 @@ export class ChatUi {
   #reply: MarkdownStream | undefined
   /** Text that came before the renderer was loaded. */
   #early = ''
+  /** Of the reply that is open. */
   #loading: Promise<void> | undefined
   #work: { text: string; readonly since: number } | undefined
   #waiting: readonly string[] = []
@@ -129,7 +137,7 @@ export class ChatUi {
 
   /** The reply is whole. */
   async replyEnd(): Promise<void> {
-    await this.#loading
+    if (!(await this.#isOpenStill())) return
     const lines = this.#reply?.end(this.#screen.columns) ?? []
     this.#reply = undefined
     this.#loading = undefined
@@ -139,7 +147,7 @@ export class ChatUi {
 
   /** The reply was cut off, and does not count. */
   async replyDiscarded(): Promise<void> {
-    await this.#loading
+    if (!(await this.#isOpenStill())) return
     const hadText = this.#reply?.isEmpty === false
     this.#reply = undefined
     this.#loading = undefined
@@ -253,6 +261,13 @@ export class ChatUi {
     this.#question = undefined
     this.#screen.close()
     this.#editor.close()
+  }
+
+  /** Waits until the open reply has its renderer. `false`: there is none, or it was ended meanwhile. */
+  async #isOpenStill(): Promise<boolean> {
+    const open = this.#loading
+    await open
+    return open !== undefined && open === this.#loading
   }
 
   async #load(): Promise<void> {
@@ -373,24 +388,4 @@ export class ChatUi {
       this.#screen.resume()
     })
   }
-}
-
-function answerText({ approved, isAlways, reason, remember, stopTurn }: ApprovalAnswer): string {
-  if (stopTurn === true) return '  no, and the turn stops'
-  if (!approved) return reason === undefined ? '  no' : `  no: ${reason}`
-  const what = remember === 'command' ? 'commands that begin so' : 'this tool'
-  if (isAlways === true) return `  yes, and ${what} in all chats of this folder`
-  return remember === undefined ? '  yes' : `  yes, and ${what} from now on`
-}
-
-/** As many of the answers in a row as fit into it whole. */
-function answerRows(hint: string, columns: number): readonly string[] {
-  const rows: string[] = []
-  for (const answer of hint.split(' · ')) {
-    const row = rows.at(-1)
-    const longer = `${row} · ${answer}`
-    if (row === undefined || stringWidth(longer) > columns) rows.push(answer)
-    else rows[rows.length - 1] = longer
-  }
-  return rows
 }

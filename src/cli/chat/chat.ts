@@ -57,6 +57,11 @@ export class Chat {
   #isRewinding = false
   readonly #waiting: WaitingLines
   #lastEscapeMs = -Infinity
+  /** Turns that have begun, and how many of them are shown, or will be by who asked for them. */
+  #begun = 0
+  #shown = 0
+  /** A line was typed in a turn, and no step of it has read that. */
+  #isAhead = false
   /** The turn that is shown. */
   #following: Promise<unknown> = Promise.resolve()
   /** Typed lines are taken one after the other. */
@@ -115,7 +120,8 @@ export class Chat {
     // What happens stands behind it.
     const told = tellMissingSandbox(this.#session, (line) => this.#ui.say(line, 'dim'))
     this.#caughtUp = told.catch(() => undefined)
-    if (this.#options.sessions.isResumed) void this.#guarded(() => this.#resume())
+    // What is typed meanwhile comes behind it, and is no turn that was under way.
+    if (this.#options.sessions.isResumed) this.#lines = this.#guarded(() => this.#resume())
     return this.#left.promise
   }
 
@@ -162,9 +168,11 @@ export class Chat {
 
   #attend(session: ChatSession): void {
     session.addObserver((event) => void this.#caughtUp.then(() => showCall(event, this.#ui)))
-    // One that nobody has asked for begins when a subagent has ended.
+    // One that no one waits for begins when a subagent has ended, or with a line that came too late for the turn before.
     session.runner.on('turn-started', ({ agent, path }) => {
-      if (path === undefined && agent === session.agent) void this.#following.then(() => this.#followOwn(session))
+      if (path !== undefined || agent !== session.agent || session !== this.#session) return
+      const turn = ++this.#begun
+      void this.#following.then(() => this.#followOwn(session, turn))
     })
   }
 
@@ -177,7 +185,7 @@ export class Chat {
     else this.#ui.say(`To go on with this chat: entia --resume ${key}`, 'dim')
   }
 
-  /** What was said last, and what was under way. */
+  /** Shows what was said last, and what was under way, which goes on. */
   async #resume(): Promise<void> {
     await this.#caughtUp
     const session = this.#session
@@ -196,7 +204,8 @@ export class Chat {
     const soFar = [...partsSoFar(session.runner, session.agent)].filter(({ type }) => type !== 'approval-requested')
     let left = soFar.length
     if (left === 0) resolve()
-    return this.#follow(session.attach(), () => --left === 0 && resolve()).finally(resolve)
+    const shown = (): void => void (--left === 0 && resolve())
+    void this.#guarded(() => this.#follow(session.attach(), shown).finally(resolve))
   }
 
   async #submitted(line: string, shown: string): Promise<void> {
@@ -235,6 +244,7 @@ export class Chat {
     if (session.isBusy && !session.isStopped) {
       // It joins the open turn at its next step.
       this.#waiting.add({ text, shown, message })
+      this.#isAhead = true
       session.ask(message).catch(() => undefined)
       return
     }
@@ -247,14 +257,16 @@ export class Chat {
       session.ask(message).catch(() => undefined)
       return
     }
+    this.#shown = this.#begun + 1
     void this.#guarded(() => this.#follow(session.ask(message)))
   }
 
-  /** Shows a turn that is under way, unless it is shown already. */
-  #followOwn(session: ChatSession): void {
-    if (this.#isLeaving || session !== this.#session || session.isClosed || !session.isBusy) return
+  /** Shows a turn, unless it is shown already. */
+  #followOwn(session: ChatSession, turn: number): void {
+    if (this.#isLeaving || session !== this.#session || session.isClosed || turn <= this.#shown) return
+    this.#shown = this.#begun
     this.#ui.gap()
-    this.#ui.say('A subagent has ended: the agent goes on.', 'dim')
+    if (!this.#isAhead) this.#ui.say('A subagent has ended: the agent goes on.', 'dim')
     void this.#guarded(() => this.#follow(session.attach()))
   }
 
@@ -270,10 +282,15 @@ export class Chat {
         session: this.#session,
         ui: this.#ui,
         isVerbose: this.#options.isVerbose,
-        onStep: () => this.#waiting.read(),
+        onStep: () => {
+          this.#isAhead = false
+          this.#waiting.read()
+        },
         onShown,
       })
     } finally {
+      // A turn that was refused has not begun.
+      this.#shown = Math.min(this.#shown, this.#begun)
       this.#isCancelling = false
       this.#waiting.read()
     }
@@ -352,6 +369,7 @@ export class Chat {
     this.#ui.work('stopping (Ctrl-C again leaves at once)')
     const cancelled = (takeBack: number): Promise<number> => this.#session.cancel('cancelled by the user', { takeBack })
     await this.#guarded(() => this.#waiting.takenBack(cancelled))
+    this.#isAhead = false
   }
 
   /** Leaves without waiting for what does not stop. */

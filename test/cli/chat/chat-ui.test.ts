@@ -356,6 +356,19 @@ describe('a reply', () => {
     )
   })
 
+  it('that begins while another one ends is there before what is said behind it', async () => {
+    const chat = new TypedChat()
+    chat.ui.reply('One.')
+    await chat.ui.replyEnd()
+    // As a call that has ended meanwhile does.
+    const ending = chat.ui.replyEnd()
+    chat.ui.reply('Two.')
+    await ending
+    await Promise.all([chat.ui.replyEnd(), chat.ui.replyEnd()])
+    chat.ui.say('1 step')
+    expect(await chat.screen.until(/^One\.\n\nTwo\.\n\n1 step\n\n›$/)).toBe(true)
+  })
+
   it('that is cut off is taken from the screen, and says so', async () => {
     const chat = new TypedChat()
     chat.ui.reply('Half an ans')

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { textView } from '../../../src/cli/terminal/terminal-view.ts'
 import { tempFolder } from '../../tools/temp-folder.ts'
-import { run } from '../../cli/program.ts'
+import { Program, run } from '../../cli/program.ts'
 import { files, question } from '../../cli/read-folder.ts'
 import { Terminal } from '../../cli/terminal.ts'
 
@@ -56,5 +56,23 @@ describe('output that goes to no terminal', () => {
     view.close()
     expect(terminal.sent).not.toContain('\u001b')
     expect(terminal.shown).toContain(`  ✗ docs${' '.repeat(58)}failed · boom`)
+  })
+})
+
+describe('output that goes to a pipe which is closed', () => {
+  it.for([
+    ['--help'],
+    ['--version'],
+    ['config', 'path'],
+    ['sessions', 'list', '--all'],
+    ['skills', 'list'],
+    ['mcp', 'list'],
+    ['worlds', '--help'],
+    ['sim', '--help'],
+    ['ask', '.', '--question', 'why', '--fast'],
+  ])('ends the program quietly: %j', async (words) => {
+    const program = new Program(words, { in: await tempFolder(files) })
+    program.child.stdout?.destroy()
+    expect(await program.ended).toMatchObject({ code: 141, stderr: '' })
   })
 })

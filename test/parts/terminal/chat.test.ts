@@ -354,6 +354,8 @@ describe('entia on a terminal', () => {
     terminal.type('\r')
     await terminal.until(/touch one declined[^]*touch two\n[^]*Enter:\sno\n\?$/)
     expect(existsSync(join(at.in, 'one'))).toBe(false)
+    terminal.type('/permissions\r')
+    await terminal.until(/› \/permissions\nTools that write or run: ask[^]*Enter:\sno\n\?$/)
     terminal.type('y\r')
     await terminal.until(/That is all\.[^]*\n\n›$/)
     expect([existsSync(join(at.in, 'one')), existsSync(join(at.in, 'two'))]).toEqual([false, true])
@@ -458,6 +460,20 @@ describe('entia on a terminal', () => {
     expect(existsSync(join(at.in, 'one'))).toBe(true)
     expect(resumed.screen.text).not.toContain('interrupted')
     expect(resumed.screen.text.match(/I run it\./g)).toHaveLength(1)
+  })
+
+  it('that goes on answers once what is typed while its last messages are shown', async () => {
+    const at = await place(inTurn({ text: 'One.', usage }, { text: 'Two.', usage }))
+    const terminal = await chat(at)
+    terminal.type('Hi\r')
+    await terminal.until(/One\.[^]*›$/)
+    terminal.type('\u0004')
+    await terminal.ended
+    const resumed = new ChatTerminal(['--resume'], at)
+    await resumed.until('goes on.')
+    resumed.type('And?\r')
+    await resumed.until(/› Hi\n\nOne\.\n\n› And\?\n\nTwo\.\n\n1 step[^\n]*\n\n›$/)
+    expect(resumed.screen.text).not.toContain('interrupted')
   })
 
   it('offers the later of two chats of its folder first', async () => {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { type ModelRequest, scripted, textOf, VirtualClock } from 'entia'
 import { addObserver, type ChatSession, openSession, sessionSetup, type SetupOptions, turn } from 'entia/runtime'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -71,6 +72,13 @@ describe('MCP servers of the configuration', () => {
     expect(at.starts()).toBe(1)
     expect(await second.say(['my_server__echo'])).toEqual(['echo: '])
     expect(at.starts()).toBe(2)
+  })
+
+  it('are told of the folders that the configuration names, relative to that of the chat', async () => {
+    const at = await home((server) => ({ mcp: { servers: { misfit: { ...server, roots: ['sub', '/other'] } } } }))
+    const { say } = await chatting(at)
+    const [told = ''] = await say(['misfit__roots'])
+    expect(told.match(/file:\/\/[^"]*/g)).toEqual([pathToFileURL(join(at.cwd, 'sub')).href, 'file:///other'])
   })
 
   it('have their calls judged by their names, and observed', async () => {
