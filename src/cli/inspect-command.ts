@@ -150,6 +150,10 @@ async function rootIn(path: string, title: string, world: string | undefined): P
 
 async function ofFleet(file: string, { environment }: InspectPlace): Promise<Opened> {
   const fleet = await loadFleet(file, environment['DATABASE_URL'] !== undefined)
+  if (fleet.stores.length > 1) {
+    const what = `The fleet of ${file} has ${fleet.stores.length} databases`
+    throw new UsageError(`${what}. Look at one of them: entia inspect --database postgres://….`)
+  }
   return { source: new StoreSource({ store: fleet.store, title: shownDatabase(fleet.database) }) }
 }
 

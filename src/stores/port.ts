@@ -196,6 +196,8 @@ export interface RowsOptions {
 export interface ListOptions {
   /** Only this root world and those that lie in its database. @default all */
   readonly root?: string | undefined
+  /** At most so many root worlds, the first ones by name as the store keeps it, with those in their databases. @default all */
+  readonly limit?: number | undefined
   /** Whether to sum up what is kept of each world, for which a file is read whole. @default true */
   readonly sizes?: boolean | undefined
 }
@@ -358,6 +360,9 @@ export interface SharedStore extends Store {
   rows(world: string, options: RowsOptions): Promise<readonly JournalRow[] | undefined>
   /** The newest tick of each of these worlds, without holding them; `undefined` for one that is not there. */
   ticks(worlds: readonly WorldName[]): Promise<readonly (number | undefined)[]>
-  /** Calls a listener for each world that has got letters, in this process or another; soon, and perhaps more than once. */
-  on(event: 'letter', hear: (root: string, world: string) => void): () => void
+  /**
+   * Calls a listener for each world that has got letters, in this process or another; soon, and perhaps more than once.
+   * @param only for this world alone, which costs less where there are many. @default all. A store may call it for others too
+   */
+  on(event: 'letter', hear: (root: string, world: string) => void, only?: WorldName): () => void
 }

@@ -134,10 +134,12 @@ export class RootStore implements SharedStore {
     })
   }
 
-  async list({ root, sizes = true }: ListOptions = {}): Promise<readonly WorldInfo[]> {
+  async list({ limit, root, sizes = true }: ListOptions = {}): Promise<readonly WorldInfo[]> {
     if (root !== undefined) assertName(root)
+    if (limit !== undefined) assertWhole('The limit of store.list', limit, 0)
     this.#assertOpen()
-    const roots = root === undefined ? this.#medium.roots() : this.#medium.has(root) ? [root] : []
+    const all = root === undefined ? this.#medium.roots() : this.#medium.has(root) ? [root] : []
+    const roots = limit === undefined ? all : all.toSorted().slice(0, limit)
     const worlds = roots.flatMap((each) => this.#listRoot(each, sizes))
     return worlds.sort((a, b) => (a.name < b.name ? -1 : 1))
   }

@@ -16,8 +16,8 @@ export function storeOnDemand(open: () => Promise<Medium>): SharedStore {
     post: async (post) => (await loaded()).post(post),
     rows: async (world, options) => (await loaded()).rows(world, options),
     ticks: async (worlds) => (await loaded()).ticks(worlds),
-    on: (event, hear) => {
-      const listening = loaded().then((made) => made.on(event, hear))
+    on: (event, hear, only) => {
+      const listening = loaded().then((made) => made.on(event, hear, only))
       return () => void listening.then((end) => end())
     },
     list: async (options) => (await loaded()).list(options),

@@ -66,6 +66,19 @@ describe('entia worlds list', () => {
     ])
   })
 
+  it('shows the first ones, and says that there are more', async () => {
+    await threeWorlds()
+    const { lines } = await said(['list', '--limit', '2'])
+    expect(lines.map((line) => line.slice(0, 24).trimEnd())).toEqual([
+      'WORLD    STATE    TICK',
+      expect.stringContaining('user-1 '),
+      expect.stringContaining('user-10'),
+      expect.stringContaining('… and more; --limit 4 sh'),
+    ])
+    const { lines: few } = await said(['list', 'user-1', '--limit', '2'])
+    expect(few).toHaveLength(3)
+  })
+
   it('shows the worlds of sessions below their root world', async () => {
     await threeWorlds()
     const { lines } = await said(['list', 'user-2', '--all'])

@@ -345,6 +345,16 @@ export function describeStores(places: readonly StorePlace[]): void {
         ])
       })
 
+      it('gives the first root worlds with what lies in their databases, if no more are asked for', async () => {
+        for (const name of ['b', 'c', 'a']) await (await openWritten(name)).close()
+        await (await openWritten('z', { root: 'a' })).close()
+        const names = async (limit: number) => (await store.list({ limit })).map(({ name }) => name)
+        expect(await names(2)).toEqual(['a', 'b', 'z'])
+        expect(await names(0)).toEqual([])
+        expect((await store.list({ root: 'b', limit: 1 })).map(({ name }) => name)).toEqual(['b'])
+        await expect(store.list({ limit: -1 })).rejects.toMatchObject({ code: 'invalid-argument' })
+      })
+
       it('counts bytes, not characters', async () => {
         const journal = await store.open('a')
         await journal.commit({ snapshot: { tick: 7, lines: ['é', '世'] } })

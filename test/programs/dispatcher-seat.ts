@@ -5,7 +5,8 @@ import { createInterface } from 'node:readline'
 import { postgresDispatcher, postgresStore } from 'entia/postgres'
 import { seatOver } from '../contracts/dispatcher-seat.ts'
 import type { SeatOptions, SeatRequest } from '../parts/postgres/seat-process.ts'
-import { abilitiesText, PostgresBoard } from '../../src/doors/postgres/postgres-board.ts'
+import { abilitiesText } from '../../src/doors/postgres/known-workers.ts'
+import { PostgresBoard } from '../../src/doors/postgres/postgres-board.ts'
 
 const { cap, database, leaseMs, schema } = JSON.parse(process.argv[2] ?? '{}') as SeatOptions
 const store = postgresStore({ database, schema, leaseMs })

@@ -35,8 +35,9 @@ export async function storeAt(
   return { store, where: shownDatabase(database) }
 }
 
-/** Without user and password. */
-export function shownDatabase(database: string): string {
+/** Without users and passwords. */
+export function shownDatabase(database: string | readonly string[]): string {
+  if (typeof database !== 'string') return database.map((each) => shownDatabase(each)).join(' and ')
   if (!URL.canParse(database)) return 'the database'
   const { host, pathname } = new URL(database)
   return `${host}${pathname}`

@@ -16,7 +16,8 @@ export async function loadFleet(file: string, hasDatabase: boolean): Promise<Fle
 function isFleet(value: unknown): value is Fleet {
   if (typeof value !== 'object' || value === null) return false
   const parts: Readonly<Record<string, unknown>> = { ...value, work: Reflect.get(value, 'work') }
-  return typeof parts['work'] === 'function' && typeof parts['database'] === 'string'
+  const database = parts['database']
+  return typeof parts['work'] === 'function' && (typeof database === 'string' || Array.isArray(database))
 }
 
 function said(value: unknown): string {

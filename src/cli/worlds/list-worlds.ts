@@ -8,7 +8,12 @@ interface ListOptions {
   readonly prefix: string
   /** Worlds of sessions have lines of their own. */
   readonly isAll: boolean
+  /** At most so many root worlds. @default those that people read; JSON has all */
+  readonly limit: number | undefined
 }
+
+/** Root worlds that are shown where nothing else is said. */
+const defaultLimit = 200
 
 /** A root world with what belongs to its sessions, or a world of its own. */
 type Listed = WorldInfo & {
@@ -17,13 +22,20 @@ type Listed = WorldInfo & {
 }
 
 /** `entia worlds list`: returns the exit code. */
-export async function listWorlds(store: Store, { isAll, prefix }: ListOptions, out: WorldsOutput): Promise<number> {
-  const all = await store.list()
-  const listed = (isAll ? inOrder(all) : withSessions(all)).filter((world) =>
-    (world.root ?? world.name).startsWith(prefix),
-  )
+export async function listWorlds(store: Store, options: ListOptions, out: WorldsOutput): Promise<number> {
+  const { isAll, prefix } = options
+  const limit = options.limit ?? (out.isJson ? Infinity : defaultLimit)
+  // One more says that there are more.
+  const all = await store.list(limit === Infinity || prefix !== '' ? {} : { limit: limit + 1 })
+  const matching = all.filter(({ name, root = name }) => root.startsWith(prefix))
+  const roots = [...new Set(matching.map(({ name, root = name }) => root))].toSorted()
+  const kept = new Set(roots.slice(0, limit))
+  const worlds = matching.filter(({ name, root = name }) => kept.has(root))
+  const listed = isAll ? inOrder(worlds) : withSessions(worlds)
+  const more = roots.length > kept.size ? `… and more; --limit ${2 * kept.size} shows more of them` : undefined
   if (out.isJson) for (const world of listed) out.write(`${JSON.stringify(jsonOf(world))}\n`)
-  else if (listed.length > 0) writeLines(rowsOf(listed, isAll, out), out)
+  else if (listed.length > 0)
+    writeLines([...rowsOf(listed, isAll, out), ...(more === undefined ? [] : [out.look.paint('dim', more)])], out)
   else out.write(prefix === '' ? `There is no world in ${out.where} yet.\n` : noneText(prefix, all.length, out.where))
   return 0
 }

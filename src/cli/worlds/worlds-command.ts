@@ -28,6 +28,7 @@ read without being opened: a program that drives a world is not disturbed.
   --schema NAME      of the database: the schema of the fleet (default: entia)
   --all              list: worlds of sessions too. Without it, a line counts
                      them, their letters and their size to their root world
+  --limit N          list: the first N root worlds (default: 200; --json has all)
   --root NAME        show: the root world of a session's world. Finds it faster
                      release: the same, needed for one
   --reason TEXT      kill: what entia worlds says of it
@@ -56,6 +57,7 @@ const options = {
   schema: { type: 'string' },
   reason: { type: 'string' },
   all: { type: 'boolean' },
+  limit: { type: 'string' },
   root: { type: 'string' },
   messages: { type: 'string' },
   from: { type: 'string' },
@@ -82,10 +84,11 @@ const always: ReadonlySet<string> = new Set(['store', 'schema', 'json'])
 
 const verbs: Readonly<Record<string, Verb>> = {
   list: {
-    takes: ['all'],
+    takes: ['all', 'limit'],
     run(names, values, store, out) {
       if (names.length > 1) throw new UsageError(`entia worlds list takes one prefix, got ${names.join(' ')}.`)
-      return listWorlds(store, { prefix: names[0] ?? '', isAll: values.all === true }, out)
+      const limit = wholeNumber('--limit', values.limit, 1)
+      return listWorlds(store, { prefix: names[0] ?? '', isAll: values.all === true, limit }, out)
     },
   },
   show: {

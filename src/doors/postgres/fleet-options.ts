@@ -17,8 +17,18 @@ import type { FleetDispatcher } from './postgres-dispatcher.ts'
 
 /** Besides these, the options of the Host that each worker has: models, tools, prices … */
 export interface FleetOptions extends Omit<HostOptions, 'clock' | 'maxSessions' | 'sessionPool'> {
-  /** Where the database is: `postgres://user:password@host:5432/database`. */
-  readonly database: string
+  /**
+   * Where the database is: `postgres://user:password@host:5432/database`. Of several, each root world is in one with its sessions,
+   * by a hash of its name. The list stays as it is from the first use on, in its order; addresses in it may change.
+   */
+  readonly database: string | readonly string[]
+  /**
+   * The same databases, in the same order, past a pooler of transactions, behind which `database` lies: for the one connection of a
+   * process that listens. @default `database`
+   */
+  readonly direct?: string | readonly string[]
+  /** Connections of a process to each database, besides the one that commits and the one that listens. 0: the former does all. @default 4 */
+  readonly maxConnections?: number
   /**
    * Makes the worlds that the store does not have, by the first part of their names: `desk` makes `desk` and `desk/4711`. The
    * world has the name that it is given.
@@ -30,11 +40,14 @@ export interface FleetOptions extends Omit<HostOptions, 'clock' | 'maxSessions' 
   readonly components?: Iterable<Component> | Readonly<Record<string, unknown>>
   /** The agent that is spoken to. @default the only one of the world */
   readonly agentOf?: (world: World) => Entity
-  /** Most sessions that run at once, on all workers together. @default 50 */
+  /** Most sessions that run at once, on all workers together. Several databases have equal parts of it. @default 50 */
   readonly maxSessions?: number
   /** Whose a root world is. Each tenant gets its share of the sessions. @default what stands before the last `/` of its name */
   readonly tenantOf?: (world: string) => string
-  /** Most sessions of one tenant that run at once, where the dispatcher has such caps. @default `maxSessions` */
+  /**
+   * Most sessions of one tenant that run at once, where the dispatcher has such caps. Several databases have equal parts of it.
+   * @default `maxSessions`
+   */
   readonly maxSessionsPerTenant?: number
   /** What gives sessions to workers: the same in every process. @default postgresDispatcher() */
   readonly dispatcher?: FleetDispatcher
@@ -85,9 +98,11 @@ const ownNames = [
   'agentOf',
   'components',
   'database',
+  'direct',
   'dispatcher',
   'idleMs',
   'leaseMs',
+  'maxConnections',
   'maxSessions',
   'maxSessionsPerTenant',
   'record',
@@ -149,6 +164,26 @@ function warnOfFailure(error: Error, isOver: boolean): void {
     code: 'ENTIA_WORKER_FAILED',
     detail: 'Give fleet.work({ failed }) to hear of it.',
   })
+}
+
+/** @throws `invalid-argument` */
+export function addressesOf({ database, direct, maxSessions, maxSessionsPerTenant }: FleetOptions): readonly string[] {
+  // What is none is refused with its store.
+  const addresses = Array.isArray(database) ? [...(database as readonly string[])] : [database as string]
+  if (addresses.length === 0) throw wrongOption("'database' must name at least one database, got [].")
+  if (new Set(addresses).size < addresses.length) throw wrongOption("'database' names one database twice.")
+  const past = direct === undefined ? addresses.length : Array.isArray(direct) ? direct.length : 1
+  if (past !== addresses.length)
+    throw wrongOption(`'direct' must name as many databases as 'database' (${addresses.length}), got ${past}.`)
+  for (const [name, most] of Object.entries({ maxSessions, maxSessionsPerTenant })) {
+    if (most === undefined || most >= addresses.length) continue
+    throw wrongOption(`${name} must be at least ${addresses.length}, one for each database, got ${most}.`)
+  }
+  return addresses
+}
+
+function wrongOption(what: string): EntiaError {
+  return new EntiaError('invalid-argument', `defineFleet: ${what}`)
 }
 
 /** Those of the Host of each worker. */

@@ -22,6 +22,7 @@ export type {
   WorkerInfo,
 } from '../../stores/postgres/port.ts'
 export { postgresStore, postgresStoreDefaults, type PostgresStoreOptions } from '../../stores/postgres/postgres.ts'
-export { defineFleet, type Fleet, type FleetStatus, type FleetWorker, type WorkerMetrics } from './fleet.ts'
+export { defineFleet, type Fleet, type FleetStatus } from './fleet.ts'
 export { fleetDefaults, type FleetOptions, type FleetWorkerOptions } from './fleet-options.ts'
+export type { FleetWorker, WorkerMetrics } from './fleet-worker.ts'
 export { type DispatcherPlace, type FleetDispatcher, postgresDispatcher } from './postgres-dispatcher.ts'

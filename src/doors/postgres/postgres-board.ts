@@ -1,23 +1,21 @@
 import { z } from 'zod'
 import type { SessionOrder } from '../../engine/children/session-fleet.ts'
-import type { Abilities } from '../../engine/effects/host.ts'
 import {
   type Asking,
   type Board,
   type BoardState,
   type Claim,
   type DueWorld,
-  hadByAny,
   sessionKey,
 } from '../../engine/fleet/board.ts'
 import { givenUp, maxStrikes, suspectStrikes } from '../../engine/fleet/strikes.ts'
 import { firstSnapshot } from '../../engine/loop/journal-writer.ts'
-import { ToolDeclaration } from '../../protocol/tool-declaration.ts'
 import type { Dispatcher, SessionClaim, Suspects } from '../../stores/postgres/dispatcher.ts'
-import type { PeerState, PostgresStore } from '../../stores/postgres/port.ts'
+import { placeOf } from '../../stores/postgres/place.ts'
+import type { PostgresStore } from '../../stores/postgres/port.ts'
 import { lazily } from '../../world/lazily.ts'
-import { fingerprint } from '../../world/random.ts'
 import type { World } from '../../world/world.ts'
+import { KnownWorkers } from './known-workers.ts'
 
 export interface PostgresBoardOptions {
   readonly store: PostgresStore
@@ -37,11 +35,18 @@ export interface PostgresBoardOptions {
 /** A session that may be one is looked at again after so long. */
 const doubtMs = 500
 /** How often what dead workers held is looked for. */
-const sweepEachMs = 250
+const sweepEachMs = 125
+/** So many workers do that. */
+const sweepers = 2
+const mostSweepers = 10
+/** How often where no other worker holds anything. */
+const restSweepMs = 10_000
 /** How often a session that waits for its slot again looks where nothing is heard. */
 const slotLookMs = 500
 /** A world that is due is left to each worker before the next for so long. */
 const turnMs = 200
+/** Of so many workers, each looks at once where a letter may have woken a world: the second one, if the first one is full. */
+const firstTurns = 2
 /** Worlds that are asked for at least, since some are left to others. */
 const leastAsked = 64
 /** How long a session is left to others whose world this process could not make. */
@@ -57,31 +62,15 @@ const Order = lazily(() =>
   }),
 )
 
-/** What a worker tells the others that it can. */
-const Said = lazily(() =>
-  z.object({ worlds: z.array(z.string()), tools: z.array(z.unknown()), providers: z.array(z.string()) }),
-)
-
-interface WorkerAbilities extends Abilities {
-  /** Worlds that it makes, by the first part of their names. */
-  readonly worlds: readonly string[]
-}
-
-interface Peer {
-  readonly id: number
-  /** What it has said. */
-  readonly text: string
-  readonly can: WorkerAbilities
-}
-
 /** The board of a fleet in its database: the sessions that its dispatcher gives, and the worlds that are due. */
 export class PostgresBoard implements Board {
   readonly #options: PostgresBoardOptions
   #sweptAt = -Infinity
-  /** Workers that are alive, by their ids, as far as is known. */
-  #peers: readonly Peer[] = []
-  #has: Abilities = hadByAny([])
-  #me = 0
+  /** There is something that a dead worker may have held. */
+  #othersHold = true
+  /** As long as somebody wants to know of work, this worker sweeps where it is its turn. */
+  #isSweeping = false
+  readonly #workers = new KnownWorkers()
   readonly #workHearers = new Set<() => void>()
   #later: NodeJS.Timeout | undefined
 
@@ -176,11 +165,10 @@ export class PostgresBoard implements Board {
 
   async due(asking: Asking, except: readonly string[]): Promise<readonly DueWorld[]> {
     const { dispatcher, kinds, quarantined, store } = this.#options
-    if (performance.now() > this.#sweptAt + sweepEachMs) {
-      this.#sweptAt = performance.now()
-      await store.sweep()
+    if (this.#sweeps) {
+      if (performance.now() > this.#sweptAt + sweepEachMs) await this.#sweepNow()
+      await dispatcher.wake()
     }
-    await dispatcher.wake()
     const due = await store.due(Math.max(asking.room, leastAsked), { kinds, except, suspects: suspectsFor(asking) })
     const lost = due.filter(({ strikes }) => strikes >= maxStrikes)
     for (const { name, root, strikes } of lost) {
@@ -201,16 +189,16 @@ export class PostgresBoard implements Board {
   /** For how long a world that is due is left to the workers that come before this one, in an order of its own. */
   #turnMs(world: string): number {
     const kind = kindOf(world)
-    const able = this.#peers.filter(({ can }) => can.worlds.includes(kind)).map(({ id }) => id)
-    const order = able
-      .map((id) => ({ id, at: fingerprint(`${id} ${world}`) }))
-      .toSorted((a, b) => a.at - b.at || a.id - b.id)
-    return (
-      Math.max(
-        0,
-        order.findIndex(({ id }) => id === this.#me),
-      ) * turnMs
-    )
+    return this.#workers.turnOf(placeOf(world).place, ({ worlds }) => worlds.includes(kind)) * turnMs
+  }
+
+  /** A letter that wakes a world, or a session that rests, is for one worker, and for a second one if that is full: not for all. */
+  async #wake(places: readonly string[], hear: () => void): Promise<void> {
+    const ours = places.filter((place) => this.#workers.turnOf(place, undefined, firstTurns) < firstTurns)
+    if (ours.length === 0) return
+    // What it cannot do now, one of the next looks does.
+    await this.#options.dispatcher.wake(ours).catch(() => undefined)
+    hear()
   }
 
   #lookLater(): void {
@@ -224,10 +212,12 @@ export class PostgresBoard implements Board {
   async state(): Promise<BoardState> {
     const { dispatcher, store } = this.#options
     const me = await store.enter()
-    const [{ pauses, sessions, workers, worlds }, held] = await Promise.all([store.peers.state(), dispatcher.held()])
+    const { hasWork, othersHold, pauses, sessions, workers, worlds } = await store.peers.state()
+    const held = await dispatcher.held()
     const open = new Set(sessions.map(({ root = '', world }) => sessionKey({ root, sessionId: world })))
-    this.#me = me
-    this.#meet(workers)
+    this.#othersHold = othersHold
+    const { isOneGone } = this.#workers.meet(me, workers)
+    if (isOneGone) this.#sweepInstead()
     return {
       worlds: new Set(worlds),
       sessions: new Map(
@@ -239,23 +229,11 @@ export class PostgresBoard implements Board {
         }),
       ),
       workers: { count: Math.max(1, workers.length), before: workers.filter(({ id }) => id < me).length },
-      has: this.#has,
+      has: this.#workers.has,
+      // What a queue elsewhere has is not in the tables.
+      hasWork: hasWork || dispatcher !== store.line,
       pauses: new Map(pauses.map(({ forMs, provider }) => [provider, forMs])),
     }
-  }
-
-  /** What several say alike, and have said before, is read once. */
-  #meet(workers: PeerState['workers']): void {
-    const before = this.#peers
-    const isKnown = workers.every(({ can, id }, index) => before[index]?.id === id && before[index].text === can)
-    if (isKnown && workers.length === before.length) return
-    const read = new Map(before.map(({ can, text }) => [text, can]))
-    this.#peers = workers.map(({ can: text, id }) => {
-      const can = read.get(text) ?? abilitiesIn(text)
-      read.set(text, can)
-      return { id, text, can }
-    })
-    this.#has = hadByAny(this.#peers.map(({ can }) => can))
   }
 
   pause(provider: string, forMs: number): Promise<void> {
@@ -269,11 +247,44 @@ export class PostgresBoard implements Board {
   onWork(hear: () => void): () => void {
     const listener = (): void => hear()
     this.#workHearers.add(listener)
-    const end = this.#options.dispatcher.on(hear)
+    const { dispatcher, store } = this.#options
+    const ends = [dispatcher.on(hear), store.peers.onLetters((places) => void this.#wake(places, hear))]
+    this.#sweepOn()
     return () => {
       this.#workHearers.delete(listener)
-      end()
+      for (const end of ends) end()
     }
+  }
+
+  /** The oldest worker that lives, and the next one for the case that it has just died. Any, before it knows the others. */
+  get #sweeps(): boolean {
+    return this.#workers.age < sweepers
+  }
+
+  #sweepOn(): void {
+    if (this.#isSweeping) return
+    this.#isSweeping = true
+    setTimeout(() => void this.#sweep(), sweepEachMs).unref()
+  }
+
+  /** Those who sweep may hang. A few of the others do so once, one after the other, where a worker is gone. */
+  #sweepInstead(): void {
+    const { age } = this.#workers
+    if (age < sweepers || age >= mostSweepers) return
+    setTimeout(() => void this.#options.store.sweep().catch(() => undefined), age * sweepEachMs).unref()
+  }
+
+  async #sweepNow(): Promise<void> {
+    this.#sweptAt = performance.now()
+    await this.#options.store.sweep()
+  }
+
+  async #sweep(): Promise<void> {
+    const eachMs = this.#othersHold ? 0 : restSweepMs
+    // What it cannot do now, the next one does.
+    if (this.#sweeps && performance.now() > this.#sweptAt + eachMs) await this.#sweepNow().catch(() => undefined)
+    this.#isSweeping = false
+    if (this.#workHearers.size > 0) this.#sweepOn()
   }
 
   /** Its parent is told that it has failed, unless workers that were thought dead have taken their strikes back, or still may. */
@@ -298,22 +309,6 @@ export class PostgresBoard implements Board {
     await dispatcher.remove(worlds, root)
     // What they had launched until then.
     await this.#endBelow({ root, sessionId })
-  }
-}
-
-export function abilitiesText({ providers, tools, worlds }: WorkerAbilities): string {
-  return JSON.stringify({ worlds, tools: [...tools.values()], providers: [...providers] })
-}
-
-/** One of a version that says it otherwise can nothing that is known here. */
-function abilitiesIn(text: string): WorkerAbilities {
-  try {
-    const { providers, tools, worlds } = Said().parse(JSON.parse(text))
-    // No world could have a tool whose declaration is none.
-    const declared = tools.flatMap((tool) => ToolDeclaration().safeParse(tool).data ?? [])
-    return { worlds, tools: new Map(declared.map((tool) => [tool.name, tool])), providers: new Set(providers) }
-  } catch {
-    return { worlds: [], ...hadByAny([]) }
   }
 }
 

@@ -37,6 +37,8 @@ export interface BoardState {
   readonly workers: Share
   /** What any of them has. */
   readonly has: Abilities
+  /** There may be something in line or due. @default true */
+  readonly hasWork?: boolean | undefined
   /** Providers that asked one of them for a pause, and for how many milliseconds more. */
   readonly pauses: ReadonlyMap<string, number>
 }

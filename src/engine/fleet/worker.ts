@@ -13,6 +13,7 @@ import { BoardSlot } from './board-slot.ts'
 import { letGo } from './letting-go.ts'
 import { holdRoot } from './root-tenure.ts'
 import { holdSession } from './session-tenure.ts'
+import { UnfitWorlds } from './unfit-worlds.ts'
 
 export interface WorkerParts {
   readonly store: SharedStore
@@ -31,6 +32,14 @@ export interface WorkerParts {
   readonly maxSessions: number
   /** Most root worlds that it holds at once. */
   readonly maxWorlds: number
+  /** What other Workers of this process hold of that room. @default nothing: it is the only one */
+  readonly beside?: (() => Held) | undefined
+  /** There is room again, for the others too. */
+  readonly freed?: (() => void) | undefined
+  /** Its board tells of letters that wake worlds, too. @default false: the store does */
+  readonly isToldOfLetters?: boolean | undefined
+  /** Another Worker tells the Host its part of the calls to a provider. @default false */
+  readonly isFurther?: boolean | undefined
   /** Milliseconds for which a world has only waited after which it is parked. */
   readonly idleMs: number
   /** A world was opened here. */
@@ -41,14 +50,16 @@ export interface WorkerParts {
   readonly failed?: ((error: unknown) => void) | undefined
 }
 
+/** Sessions that have a slot, and root worlds. */
+export interface Held {
+  readonly running: number
+  readonly worlds: number
+}
+
 /** How often the board is looked at where nothing is heard of it. */
 const lookEachMs = 500
-/** What no worker could drive for so long is reported. */
-const unfitForMs = 60_000
-/** How long a world is left alone that could not be driven; twice as long after each further time. */
-const firstRetryMs = 1_000
-const longestRetryMs = 60_000
-
+/** The same where it holds nothing, and there is nothing to do. */
+const restLookMs = 1_250
 /** A suspect that only waits is parked after so long: then it is none any more, and makes room for the next one. */
 const suspectIdleMs = 1_000
 /** Who has lived for so long with a suspect will not die of it. */
@@ -66,12 +77,6 @@ interface Holding {
   readonly ended: Promise<void>
 }
 
-interface Unfit {
-  readonly untilMs: number
-  readonly waitMs: number
-  readonly isReported: boolean
-}
-
 interface Taken extends Pick<Holding, 'claim' | 'slot'> {
   readonly isSuspect?: boolean | undefined
   readonly release?: AbortController
@@ -84,8 +89,9 @@ export class Worker {
   readonly #listeners: Listeners
   readonly #worlds = new Map<string, Holding>()
   readonly #sessions = new Map<string, Holding>()
-  /** Worlds that could not be driven, until when they are left alone. */
-  readonly #unfit = new Map<string, Unfit>()
+  readonly #unfit: UnfitWorlds
+  /** There may be something for it. */
+  #hasWork = true
   /** Its Host knows what others have. Before, that would look as if it were gone. */
   #knowsOthers = false
   /** Claims on sessions that the board says it has, and that it does not hold, and since when. */
@@ -104,6 +110,7 @@ export class Worker {
     this.#parts = parts
     const { clock } = parts.host
     this.#listeners = new Listeners('a worker', () => ({ nowMs: clock.now(), dateMs: clock.date() }))
+    this.#unfit = new UnfitWorlds({ clock, unfit: parts.unfit, report: (event) => this.#listeners.emit(event) })
   }
 
   /** How much it holds. */
@@ -123,9 +130,9 @@ export class Worker {
 
   start(): void {
     const { board, store } = this.#parts
+    if (this.#parts.isToldOfLetters !== true) this.#ends.push(store.on('letter', () => this.look()))
     this.#ends.push(
-      store.on('letter', () => this.#look()),
-      board.onWork(() => this.#look()),
+      board.onWork(() => this.look()),
       board.onState(() => void this.#lookAround()),
     )
     this.#watch()
@@ -148,9 +155,11 @@ export class Worker {
   #watch(): void {
     if (this.#isStopped) return
     const { clock } = this.#parts.host
-    this.#cancelWatch = clock.at(clock.now() + lookEachMs, () => {
-      void this.#lookAround()
-      this.#look()
+    const isAtRest = !this.#hasWork && this.#worlds.size === 0 && this.#sessions.size === 0
+    this.#cancelWatch = clock.at(clock.now() + (isAtRest ? restLookMs : lookEachMs), () => {
+      const mayHave = this.#hasWork
+      void this.#lookAround().then(() => !mayHave && this.#hasWork && this.look())
+      if (mayHave) this.look()
       this.#watch()
     })
   }
@@ -159,16 +168,17 @@ export class Worker {
     const { board, host } = this.#parts
     const beforeMs = host.clock.now() - lookEachMs
     const state = await board.state().catch((error: unknown) => this.#failed('state', error))
+    this.#hasWork = state?.hasWork !== false
     if (state === undefined || this.#isStopped) return
     this.#failures.delete('state')
     const isFirst = !this.#knowsOthers
     this.#knowsOthers = true
     host.learn(state.has)
-    host.shareWith(state.workers)
+    if (this.#parts.isFurther !== true) host.shareWith(state.workers)
     for (const [provider, forMs] of state.pauses) host.pause(provider, forMs)
     this.#releaseLost(state, beforeMs)
     this.#holdUnknown(state, beforeMs)
-    if (isFirst) this.#look()
+    if (isFirst) this.look()
   }
 
   /** What was taken from this worker and only waits finds that out by no commit. */
@@ -200,7 +210,8 @@ export class Worker {
     }
   }
 
-  #look(): void {
+  /** There may be something for it. */
+  look(): void {
     this.#lookAgain = true
     if (!this.#isLooking && this.#knowsOthers) void this.#lookAll()
   }
@@ -231,11 +242,14 @@ export class Worker {
   async #takeSessions(): Promise<void> {
     const { board, maxSessions } = this.#parts
     while (!this.#isStopped) {
-      const room = Math.max(0, maxSessions - this.#running)
-      const claims = await board.next({ room, hasSuspect: this.#hasSuspect })
+      const claims = await board.next({ room: this.#room(maxSessions, 'running'), hasSuspect: this.#hasSuspect })
       if (claims.length === 0) return
-      if (this.#isStopped) await Promise.all(claims.map((claim) => board.putBack(claim)))
-      else for (const claim of claims) this.#holdClaim(claim)
+      for (const claim of claims) {
+        // Another Worker of this process has taken the room meanwhile.
+        const isFull = claim.isWaiting !== true && this.#room(maxSessions, 'running') === 0
+        if (this.#isStopped || isFull) await board.putBack(claim)
+        else this.#holdClaim(claim)
+      }
     }
   }
 
@@ -246,11 +260,16 @@ export class Worker {
     return holdings.some(({ isSuspect, openedMs }) => isSuspect && nowMs < openedMs + suspectForMs)
   }
 
-  /** Sessions that have a slot. Those that wait for their own sessions would keep these from running, if they counted. */
-  get #running(): number {
+  /** Sessions without a slot wait for their own sessions, and would keep these from running, if they counted. */
+  get holdsOfRoom(): Held {
     let running = 0
     for (const { slot } of this.#sessions.values()) if (slot?.isHeld === true) running++
-    return running
+    return { running, worlds: this.#worlds.size }
+  }
+
+  /** How many more it may take. */
+  #room(most: number, of: keyof Held): number {
+    return Math.max(0, most - this.holdsOfRoom[of] - (this.#parts.beside?.()[of] ?? 0))
   }
 
   #holdClaim(claim: Claim): void {
@@ -282,22 +301,19 @@ export class Worker {
       const isFenced = isCode(error, 'world-fenced')
       if (isFenced) this.#fenced++
       // Where another has the claim by now, that changes nothing.
-      const forMs = await board.putBack(claim, isFenced ? undefined : this.#isUnfit(key, sessionId, error))
-      if (!isFenced) this.#reportUnfit(key, sessionId, error, forMs)
+      const forMs = await board.putBack(claim, isFenced ? undefined : this.#unfit.add(key, sessionId, error))
+      if (!isFenced) this.#unfit.report(key, sessionId, error, forMs)
     }
   }
 
   async #takeWorlds(): Promise<void> {
-    const { board, host, maxWorlds } = this.#parts
+    const { board, maxWorlds } = this.#parts
     // Without room too: sessions that rest are put in line.
-    const room = Math.max(0, maxWorlds - this.#worlds.size)
-    const nowMs = host.clock.now()
-    // Others drive them by now, or they would have come here again.
-    for (const [key, { untilMs }] of this.#unfit) if (untilMs + longestRetryMs < nowMs) this.#unfit.delete(key)
-    const unfit = [...this.#unfit].flatMap(([name, { untilMs }]) => (nowMs < untilMs ? name : []))
-    for (const due of await board.due({ room, hasSuspect: this.#hasSuspect }, unfit)) {
+    const room = this.#room(maxWorlds, 'worlds')
+    for (const due of await board.due({ room, hasSuspect: this.#hasSuspect }, this.#unfit.now)) {
       const { isLost, isSuspect, name } = due
-      if (this.#isStopped) return
+      // Another Worker of this process may have taken the room meanwhile.
+      if (this.#isStopped || this.#room(maxWorlds, 'worlds') === 0) return
       if ((this.#worlds.has(name) && isLost !== true) || (isSuspect === true && this.#hasSuspect)) continue
       this.#hold(this.#worlds, name, { hold: (signal) => this.#holdWorld(due, signal), isSuspect })
     }
@@ -320,8 +336,8 @@ export class Worker {
       if (isCode(error, 'world-fenced')) this.#fenced++
       // Another worker was first.
       else if (!isCode(error, 'world-locked')) {
-        this.#isUnfit(name, name, error)
-        this.#reportUnfit(name, name, error, waitedMs)
+        this.#unfit.add(name, name, error)
+        this.#unfit.report(name, name, error, waitedMs)
       }
     }
   }
@@ -329,26 +345,6 @@ export class Worker {
   #idleMs({ isSuspect }: Pick<Claim, 'isSuspect'>): number {
     const { idleMs } = this.#parts
     return isSuspect === true ? Math.min(suspectIdleMs, idleMs) : idleMs
-  }
-
-  /** Returns for how many milliseconds it is left alone. */
-  #isUnfit(key: string, world: string, error: unknown): number {
-    const { host, unfit } = this.#parts
-    const { isReported = false, waitMs = firstRetryMs } = this.#unfit.get(key) ?? {}
-    const untilMs = host.clock.now() + waitMs
-    this.#unfit.set(key, { untilMs, waitMs: Math.min(2 * waitMs, longestRetryMs), isReported })
-    unfit?.(world, codeOf(error), thrownMessage(error))
-    return waitMs
-  }
-
-  /** Says once of a world that nobody can drive it. @param forMs for so long nobody could */
-  #reportUnfit(key: string, world: string, error: unknown, forMs = 0): void {
-    const known = this.#unfit.get(key)
-    if (known === undefined || known.isReported || forMs < unfitForMs) return
-    this.#unfit.set(key, { ...known, isReported: true })
-    const code = codeOf(error)
-    const message = thrownMessage(error)
-    this.#listeners.emit({ type: 'world-unfit', world, forMs, ...(code !== undefined && { code }), message })
   }
 
   #opened(holdings: ReadonlyMap<string, Holding>, key: string): void {
@@ -364,7 +360,8 @@ export class Worker {
     const isNewest = (): boolean => holdings.get(key) === holding
     const ended = this.#held(before?.ended, async () => isNewest() && hold(release.signal)).finally(() => {
       if (isNewest()) holdings.delete(key)
-      this.#look()
+      this.look()
+      this.#parts.freed?.()
     })
     const sinceMs = this.#parts.host.clock.now()
     const holding: Holding = { isSuspect, sinceMs, openedMs: Infinity, release, ended, ...of }
@@ -381,10 +378,6 @@ export class Worker {
   }
 }
 
-function codeOf(error: unknown): EntiaErrorCode | undefined {
-  return error instanceof EntiaError ? error.code : undefined
-}
-
 function isCode(error: unknown, code: EntiaErrorCode): boolean {
-  return codeOf(error) === code
+  return error instanceof EntiaError && error.code === code
 }

@@ -37,9 +37,10 @@ export class LetterBox {
 
   open(): void {
     const { journal, root, store } = this.#options
-    this.#deaf = store.on('letter', (ofRoot, world) => {
+    const hear = (ofRoot: string, world: string): void => {
       if (ofRoot === root && world === journal.name) this.look()
-    })
+    }
+    this.#deaf = store.on('letter', hear, { root, world: journal.name })
     this.look()
   }
 

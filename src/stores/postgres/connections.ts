@@ -7,8 +7,11 @@ import type { SqlClient, SqlRow } from './port.ts'
 
 export interface ConnectionsOptions {
   readonly database: string
+  /** The same past a pooler of transactions, behind which `database` lies. @default it lies behind none */
+  readonly direct?: string | undefined
   /** Of the database and the schema, for error messages. */
   readonly place: string
+  /** Besides the one that writes. 0: that does all. */
   readonly maxConnections: number
   readonly retryMs: number
   /** A process that hangs in a transaction keeps others from what it has locked for no longer. */
@@ -90,8 +93,17 @@ export class Connections {
 
   async dedicated(): Promise<Dedicated> {
     await this.#loaded()
+    return this.early()
+  }
+
+  /** The same before the database is prepared. */
+  async early(): Promise<Dedicated> {
     const { Client } = await driver()
-    const client = new Client(this.#config())
+    const { database, direct = database, idleInTransactionMs } = this.#options
+    const client = new Client({
+      ...this.#config(direct),
+      idle_in_transaction_session_timeout: idleInTransactionMs,
+    })
     client.on('error', ignore)
     // A store that nobody waits for lets its process end.
     if ('unref' in client && typeof client.unref === 'function') client.unref()
@@ -101,13 +113,16 @@ export class Connections {
 
   async close(): Promise<void> {
     const pools = await this.#pools?.catch(() => undefined)
-    await Promise.all([pools?.writer.end(), pools?.others.end()])
+    await endAll(pools)
   }
 
   async #query(which: 'others' | 'writer', statement: Statement): Promise<readonly SqlRow[]> {
     // A network that is cut without a word to either end is not noticed by the system for a quarter of an hour.
     const answerMs = Math.max(shortestAnswerMs, answerPart * this.#options.retryMs)
-    return query(await this.#client(which), { answerMs, ...statement })
+    const { name, ...rest } = statement
+    // Behind a pooler each transaction is on another connection, which does not know the name.
+    const named = this.#options.direct === undefined && name !== undefined ? { name } : {}
+    return query(await this.#client(which), { answerMs, ...rest, ...named })
   }
 
   async #transaction<T>(act: (client: SqlClient) => Promise<T>): Promise<T> {
@@ -143,19 +158,21 @@ export class Connections {
 
   async #open() {
     const { Pool } = await driver()
-    const { maxConnections, prepare } = this.#options
+    const { database, direct, maxConnections, prepare } = this.#options
     const pool = (max: number, idleTimeoutMillis: number): Pool => {
       const made = new Pool({
-        ...this.#config(),
+        ...this.#config(database),
         max,
         idleTimeoutMillis,
         allowExitOnIdle: true,
-        onConnect: this.#prepared,
+        // Settings would be those of whoever the pooler gives the connection next.
+        ...(direct === undefined && { onConnect: this.#prepared }),
       })
       made.on('error', ignore)
       return made
     }
-    const [writer, others] = [pool(1, 0), pool(maxConnections, 30_000)]
+    const writer = pool(1, 0)
+    const others = maxConnections === 0 ? writer : pool(maxConnections, 30_000)
     try {
       const client = await others.connect()
       let failure: Error | undefined
@@ -168,16 +185,16 @@ export class Connections {
         client.release(failure)
       }
     } catch (error) {
-      await Promise.all([writer.end(), others.end()])
+      await endAll({ writer, others })
       throw error
     }
     this.#hasAnswered = true
     return { writer, others }
   }
 
-  #config(): ClientConfig {
+  #config(address: string): ClientConfig {
     return {
-      connectionString: this.#options.database,
+      connectionString: address,
       application_name: 'entia',
       connectionTimeoutMillis: Math.max(shortestConnectMs, Math.min(longestConnectMs, this.#options.retryMs)),
       keepAlive: true,
@@ -190,7 +207,7 @@ export class Connections {
     client.on('error', ignore)
     const { idleInTransactionMs } = this.#options
     await client.query(
-      `SET plan_cache_mode = force_generic_plan; SET jit = off; SET idle_in_transaction_session_timeout = ${idleInTransactionMs}`,
+      `SET plan_cache_mode = force_generic_plan; SET jit = off; SET max_parallel_workers_per_gather = 0; SET idle_in_transaction_session_timeout = ${idleInTransactionMs}`,
     )
   }
 
@@ -237,6 +254,11 @@ async function query(client: PoolClient, statement: Required<Omit<Statement, 'na
     clearTimeout(timer)
     if (!isLate) client.release(failure)
   }
+}
+
+async function endAll(pools: { readonly writer: Pool; readonly others: Pool } | undefined): Promise<void> {
+  const all = pools === undefined ? [] : [pools.writer, pools.others]
+  await Promise.all([...new Set(all)].map((pool) => pool.end()))
 }
 
 /** The query under way fails with it. */

@@ -128,9 +128,10 @@ export interface Dispatcher {
   finish(claim: SessionClaim): Promise<void>
   /**
    * Compares what is there, several times a second: sessions that rest and have letters, or are past their `wakeAtMs`, are given to
-   * workers again, without a slot.
+   * workers again, without a slot. A few workers of all ask for it.
+   * @param among their Worlds have got letters, by the keys of the tables: others need not be looked at. @default all
    */
-  wake(): Promise<void>
+  wake(among?: readonly string[]): Promise<void>
   /** The jobs of all sessions of a root that are in the queue, with a worker, or at rest. */
   jobs(root: string): Promise<readonly string[]>
   /** Removes sessions of a root, also those that a worker has. */

@@ -1,6 +1,7 @@
 import { clearTimeout, setTimeout } from 'node:timers'
 import type { Connections } from './connections.ts'
-import { nameOf } from './place.ts'
+import type { WorldName } from '../port.ts'
+import { nameOf, placeOf } from './place.ts'
 import type { Presence } from './presence.ts'
 
 export interface LetterWatchOptions {
@@ -23,6 +24,9 @@ export class LetterWatch {
   readonly #presence: Presence
   readonly #options: LetterWatchOptions
   readonly #listeners = new Set<Hear>()
+  /** Those of one world, by its place. */
+  readonly #ofWorlds = new Map<string, Set<() => void>>()
+  readonly #notified = new Set<(places: readonly string[]) => void>()
   readonly #newsListeners = new Map<string, Set<() => void>>()
   #places = new Set<string>()
   #isLooking = false
@@ -43,9 +47,33 @@ export class LetterWatch {
     // One function may listen twice.
     const listener: Hear = (root, world) => hear(root, world)
     this.#listeners.add(listener)
-    void this.#presence.listen(this.#options.channel).catch(() => undefined)
+    this.#listen()
     if (!this.#isWatching) void this.#watch()
     return () => void this.#listeners.delete(listener)
+  }
+
+  /** The same for one world: its name need not be looked up. */
+  onWorld({ root: of, world }: WorldName, hear: Hear): () => void {
+    const root = of ?? world
+    const { place } = placeOf(world, root)
+    const listeners = this.#ofWorlds.get(place) ?? new Set()
+    this.#ofWorlds.set(place, listeners)
+    const listener = (): void => hear(root, world)
+    listeners.add(listener)
+    this.#listen()
+    if (!this.#isWatching) void this.#watch()
+    return () => {
+      listeners.delete(listener)
+      if (listeners.size === 0) this.#ofWorlds.delete(place)
+    }
+  }
+
+  /** Calls a listener at notifications alone, with the places of worlds: it looks for itself whether one was lost. */
+  onNotified(hear: (places: readonly string[]) => void): () => void {
+    const listener = (places: readonly string[]): void => hear(places)
+    this.#notified.add(listener)
+    this.#listen()
+    return () => void this.#notified.delete(listener)
   }
 
   /** Calls a listener at news that are not of letters. */
@@ -54,18 +82,23 @@ export class LetterWatch {
     this.#newsListeners.set(news, listeners)
     const listener = (): void => hear()
     listeners.add(listener)
-    void this.#presence.listen(this.#options.channel).catch(() => undefined)
+    this.#listen()
     return () => void listeners.delete(listener)
   }
 
-  /** @param payload keys of worlds, or a word */
+  /** @param payload keys of worlds, or a word, with the id of a worker behind it where it is for that one alone */
   news(payload: string): void {
     if (!isKeys(payload)) {
-      for (const hear of this.#newsListeners.get(payload) ?? []) hear()
+      const [word = '', worker] = payload.split(' ')
+      if (worker !== undefined && Number(worker) !== this.#presence.worker) return
+      for (const hear of this.#newsListeners.get(word) ?? []) hear()
       return
     }
+    const places = payload.split(',')
+    for (const hear of this.#notified) hear(places)
+    for (const place of places) for (const hear of this.#ofWorlds.get(place) ?? []) hear()
     if (this.#listeners.size === 0) return
-    for (const place of payload.split(',')) this.#places.add(place)
+    for (const place of places) this.#places.add(place)
     if (!this.#isLooking) void this.#findNames()
   }
 
@@ -99,27 +132,27 @@ export class LetterWatch {
   async #watch(): Promise<void> {
     this.#isWatching = true
     await this.look()
-    if (this.#listeners.size === 0 || this.#isClosed) this.#isWatching = false
+    if (!this.#hasListeners || this.#isClosed) this.#isWatching = false
     else this.#timer = setTimeout(() => void this.#watch(), this.#options.pollMs).unref()
   }
 
   /** Looks for letters that are new since the last look but one, and for letters of the worlds that this store holds. */
   async look(): Promise<void> {
-    if (this.#listeners.size === 0 || this.#isClosed) return
+    if (!this.#hasListeners || this.#isClosed) return
     const { schema } = this.#options
     try {
       const rows = await this.#connections.run({
         name: 'entia-letters-look',
         text: `
           SELECT DISTINCT root, name, NULL::bigint AS newest FROM (
-            SELECT root, name FROM ${schema}.mail WHERE id > $1 ORDER BY id LIMIT ${maxNewsPerLook}
+            SELECT root, name FROM ${schema}.mail WHERE $3 AND id > $1 ORDER BY id LIMIT ${maxNewsPerLook}
           ) AS new_ones
           UNION
           SELECT w.root, w.name, NULL FROM ${schema}.worlds AS w
           WHERE w.worker = $2 AND EXISTS (SELECT FROM ${schema}.mail AS m WHERE m.place = w.place)
           UNION ALL
           SELECT NULL, NULL, (SELECT max(id) FROM ${schema}.mail)`,
-        values: [this.#seenBefore, this.#presence.worker ?? null],
+        values: [this.#seenBefore, this.#presence.worker ?? null, this.#listeners.size > 0],
       })
       const newest = Number(rows.find(({ root }) => root === null)?.['newest'] ?? 0)
       this.#seenBefore = this.#seen
@@ -130,10 +163,19 @@ export class LetterWatch {
     }
   }
 
+  get #hasListeners(): boolean {
+    return this.#listeners.size + this.#ofWorlds.size > 0
+  }
+
+  #listen(): void {
+    void this.#presence.listen(this.#options.channel).catch(() => undefined)
+  }
+
   #tell(rows: readonly Readonly<Record<string, unknown>>[]): void {
     for (const row of rows) {
       const [root, name] = [nameOf(row['root']), nameOf(row['name'])]
       for (const hear of this.#listeners) hear(root, name)
+      for (const hear of this.#ofWorlds.get(placeOf(name, root).place) ?? []) hear()
     }
   }
 }

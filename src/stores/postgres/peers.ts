@@ -1,7 +1,9 @@
-import type { Connections } from './connections.ts'
+import type { Connections, Statement } from './connections.ts'
+import type { LetterWatch } from './letter-watch.ts'
 import { nameOf, textIn } from './place.ts'
 import type { Peers, PeerState, SqlRow } from './port.ts'
-import { isAlive } from './presence.ts'
+import { isAlive, type Presence } from './presence.ts'
+import { nowInMs } from './worlds-table.ts'
 
 export interface PeersOptions {
   readonly schema: string
@@ -10,6 +12,10 @@ export interface PeersOptions {
   /** Resolves with the id of this worker. */
   readonly worker: () => Promise<number>
   readonly onNews: (hear: () => void) => () => void
+  readonly presence: Presence
+  readonly watch: LetterWatch
+  /** This worker holds so many worlds, and has so many sessions of the line, as the tables have it. */
+  readonly holds: (worlds: number, sessions: number) => Promise<void> | undefined
 }
 
 /** What is notified when a worker has come, or a pause begins. */
@@ -36,6 +42,10 @@ export class PeersTable implements Peers {
     return this.#options.onNews(hear)
   }
 
+  onLetters(hear: (places: readonly string[]) => void): () => void {
+    return this.#options.watch.onNotified(hear)
+  }
+
   async pause(provider: string, forMs: number): Promise<void> {
     const { channel, schema } = this.#options
     await this.#connections.run({
@@ -54,23 +64,39 @@ export class PeersTable implements Peers {
     const me = await worker()
     // As it was asked for: another answer may come first.
     const known = this.#said
-    const rows = await this.#connections.run({
+    const statement: Statement = {
       name: 'entia-peers',
       text: `SELECT CASE WHEN root = name THEN 'world' ELSE 'session' END AS kind, root, name, NULL::float8 AS number, NULL::bytea AS body
           FROM ${schema}.worlds WHERE worker = $1
         UNION ALL SELECT 'worker', NULL, NULL, id, CASE WHEN id <> ALL($2) THEN can END FROM ${schema}.workers AS w
           WHERE can IS NOT NULL AND (id = $1 OR ${isAlive('w', lockClass)})
         UNION ALL SELECT 'pause', NULL, NULL, extract(epoch FROM until - clock_timestamp()) * 1000, provider
-          FROM ${schema}.pauses WHERE until > clock_timestamp()`,
+          FROM ${schema}.pauses WHERE until > clock_timestamp()
+        UNION ALL SELECT 'line', NULL, NULL, (SELECT count(*) FROM ${schema}.line WHERE worker = $1), NULL
+        UNION ALL SELECT 'work', NULL, NULL, (
+            EXISTS (SELECT FROM ${schema}.line WHERE worker IS NULL AND NOT wants AND NOT rests)
+            OR EXISTS (SELECT FROM ${schema}.line WHERE wants AND worker IS NULL)
+            OR EXISTS (SELECT FROM ${schema}.line WHERE wants AND worker IS NOT NULL)
+            OR EXISTS (SELECT FROM ${schema}.mail)
+            OR EXISTS (SELECT FROM ${schema}.worlds AS w
+              WHERE w.wake_at <= ${nowInMs} AND w.worker IS NULL AND w.quarantine IS NULL))::integer, NULL
+        UNION ALL SELECT 'others', NULL, NULL, (
+            EXISTS (SELECT FROM ${schema}.worlds WHERE worker IS NOT NULL AND worker <> $1)
+            OR EXISTS (SELECT FROM ${schema}.line WHERE worker IS NOT NULL AND worker <> $1))::integer, NULL`,
       values: [me, [...known.keys()]],
-    })
+    }
+    const rows = await this.#options.presence.withBeat(statement, () => this.#connections.run(statement))
     const of = (kind: string): readonly SqlRow[] => rows.filter((row) => row['kind'] === kind)
     const said = of('worker').map(({ body, number }) => {
       const id = Number(number)
       return [id, body === null ? (known.get(id) ?? '') : textIn(body)] as const
     })
     this.#said = new Map(said)
+    const numberOf = (kind: string): number => Number(of(kind)[0]?.['number'])
+    await this.#options.holds(of('world').length + of('session').length, numberOf('line'))
     return {
+      hasWork: numberOf('work') > 0,
+      othersHold: numberOf('others') > 0,
       sessions: of('session').map(({ name, root }) => ({ world: nameOf(name), root: nameOf(root) })),
       worlds: of('world').map(({ name }) => nameOf(name)),
       workers: said.map(([id, can]) => ({ id, can })).toSorted((a, b) => a.id - b.id),

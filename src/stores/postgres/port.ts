@@ -45,6 +45,10 @@ export interface PeerState {
   readonly sessions: readonly WorldName[]
   /** Those that are alive and drive worlds, this one too, the oldest first. `can`: as it has said when it entered. */
   readonly workers: readonly { readonly id: number; readonly can: string }[]
+  /** There is something in line, due, or in a box. */
+  readonly hasWork: boolean
+  /** Another worker, alive or dead, holds something. */
+  readonly othersHold: boolean
   /** Providers that nobody calls now, and for how many milliseconds more. */
   readonly pauses: readonly { readonly provider: string; readonly forMs: number }[]
 }
@@ -56,6 +60,8 @@ export interface Peers {
   pause(provider: string, forMs: number): Promise<void>
   /** Calls a listener when a worker has come, or a pause begins. */
   on(hear: () => void): () => void
+  /** Calls a listener with the keys of worlds that have got letters: at notifications alone, of which one may be lost. */
+  onLetters(hear: (places: readonly string[]) => void): () => void
 }
 
 /** A root world that no living worker holds, and that has something to do. */

@@ -29,16 +29,19 @@ import type {
 import { searchWords } from '../search-words.ts'
 import { CommitQueue } from './commit-queue.ts'
 import { Connections, keptUntil } from './connections.ts'
+import type { DatabaseList } from './database-list.ts'
 import type { Dispatcher, Holding, Placement } from './dispatcher.ts'
 import { PostgresJournal } from './journal.ts'
 import { LetterWatch } from './letter-watch.ts'
+import { ListedWorlds } from './listed-worlds.ts'
 import { Parking } from './parking.ts'
 import { keyIn, keyOf, lockClassOf, nameOfDatabase, placeOf, textIn } from './place.ts'
 import { peerNews, PeersTable } from './peers.ts'
 import type { DueWorld, Peers, PostgresStore, SessionWorlds, SqlClient, StoreTotals, WorkerInfo } from './port.ts'
 import { Presence } from './presence.ts'
 import { prepareSchema } from './schema.ts'
-import { lineNews, SessionLineTable } from './session-line.ts'
+import { lineNews } from './session-claims.ts'
+import { SessionLineTable } from './session-line.ts'
 import { SessionWorldsTable } from './session-worlds.ts'
 import { StoredWorlds } from './stored-world.ts'
 import { StreamsTable } from './streams.ts'
@@ -47,12 +50,15 @@ import { WorldsTable } from './worlds-table.ts'
 
 export interface PostgresPlace {
   readonly database: string
+  readonly direct?: string | undefined
   readonly schema: string
   readonly leaseMs: number
   readonly retryMs: number
   readonly pollMs: number
   readonly maxConnections: number
   readonly note: string
+  /** It is one of the databases of a fleet, at this place among them. @default none: it is read and written alone */
+  readonly among?: { readonly list: DatabaseList; readonly at: number } | undefined
 }
 
 /** Worlds in a Postgres database, held by workers on many machines. */
@@ -68,6 +74,7 @@ export class PostgresWorlds implements PostgresStore {
   readonly #watch: LetterWatch
   readonly #parking: Parking
   readonly #table: WorldsTable
+  readonly #listed: ListedWorlds
   readonly #worlds: StoredWorlds
   readonly #transcripts: TranscriptsTable
   /** Those that this store holds, by their places. */
@@ -76,20 +83,23 @@ export class PostgresWorlds implements PostgresStore {
   readonly #calls = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
 
-  constructor({ database, leaseMs, maxConnections, note, pollMs, retryMs, schema: name }: PostgresPlace) {
+  constructor({ among, leaseMs, note, pollMs, schema: name, ...at }: PostgresPlace) {
     const schema = `"${name.replaceAll('"', '""')}"`
     const lockClass = lockClassOf(name)
-    const place = `${nameOfDatabase(database)}, schema ${name}`
+    const place = `${nameOfDatabase(at.database)}, schema ${name}`
     const channel = `entia_${keyOf(name).replaceAll('-', '')}`
+    const prepare = (client: SqlClient): Promise<void> => prepareSchema(client, { schema, name, place, lockClass })
     this.#schema = schema
     this.#connections = new Connections({
-      database,
+      ...at,
       place,
-      maxConnections,
-      retryMs,
       idleInTransactionMs: leaseMs,
-      prepare: (client) => prepareSchema(client, { schema, name, place, lockClass }),
+      prepare: async (client) => {
+        await prepare(client)
+        await among?.list.check(among.at, client)
+      },
     })
+    among?.list.add(among.at, { place, connections: this.#connections, prepare })
     this.#presence = new Presence(
       this.#connections,
       { schema, lockClass, leaseMs, note, entered: `pg_notify('${channel}', '${peerNews}')` },
@@ -98,15 +108,23 @@ export class PostgresWorlds implements PostgresStore {
     )
     this.#watch = new LetterWatch(this.#connections, this.#presence, { schema, channel, pollMs })
     this.#commits = new CommitQueue(this.#connections, () => ({ schema, channel, worker: this.#presence.worker }))
-    this.#table = new WorldsTable(this.#connections, schema, lockClass, leaseMs)
+    this.#table = new WorldsTable(this.#connections, { schema, channel, lockClass, leaseMs })
+    this.#listed = new ListedWorlds(this.#connections, schema, lockClass)
     const worker = (): Promise<number> => this.enter()
     const onNews = (news: string) => (hear: () => void) => {
       this.#assertOpen()
       return this.#watch.onNews(news, hear)
     }
-    this.line = new SessionLineTable(this.#connections, { schema, channel, worker, onNews: onNews(lineNews) })
-    this.sessions = new SessionWorldsTable(this.#connections, { schema, channel, lockClass })
-    this.peers = new PeersTable(this.#connections, { schema, channel, lockClass, worker, onNews: onNews(peerNews) })
+    const [presence, watch] = [this.#presence, this.#watch]
+    const shared = { schema, channel, lockClass, worker }
+    const line = new SessionLineTable(this.#connections, { ...shared, onNews: onNews(lineNews) })
+    this.line = line
+    this.sessions = new SessionWorldsTable(this.#connections, shared)
+    const holds = (worlds: number, sessions: number) => {
+      line.knowHeld(sessions)
+      return worlds > this.#open.size ? this.#freeBesides() : undefined
+    }
+    this.peers = new PeersTable(this.#connections, { ...shared, presence, watch, holds, onNews: onNews(peerNews) })
     this.streams = new StreamsTable(this.#connections, schema)
     this.#parking = new Parking((worlds) => this.#table.park(worlds))
     this.#worlds = new StoredWorlds(this.#connections, schema)
@@ -115,16 +133,12 @@ export class PostgresWorlds implements PostgresStore {
 
   async open(world: string, options: SharedOpenOptions = {}): Promise<SharedJournal> {
     const { holder, record = false, root = world, seize = false } = options
-    assertName(world)
-    assertName(root)
+    for (const name of [world, root]) assertName(name)
     this.#assertOpen()
     const at = placeOf(world, root)
     const owner = lockOwner(holder)
     const before = this.#open.get(at.place)
-    if (before !== undefined && !seize) {
-      const { owner: other } = await before
-      throw lockedError(world, other, this.#connections.place)
-    }
+    if (before !== undefined && !seize) throw lockedError(world, (await before).owner, this.#connections.place)
     const take = async (): Promise<PostgresJournal> => {
       const worker = await this.#presence.enter()
       const taken = await this.#table.take(at, owner, worker, seize)
@@ -157,8 +171,7 @@ export class PostgresWorlds implements PostgresStore {
   read(world: string, options: ReadOptions = {}): Promise<StoredWorld | undefined> {
     return this.#call(async () => {
       const { root = world, from, to } = options
-      assertName(world)
-      assertName(root)
+      for (const name of [world, root]) assertName(name)
       for (const tick of [from, to]) if (tick !== undefined) assertWhole('A tick to read', tick, 0)
       await this.#commits.settled()
       const at = placeOf(world, root)
@@ -175,8 +188,7 @@ export class PostgresWorlds implements PostgresStore {
 
   rows(world: string, { after, root = world, to = Infinity }: RowsOptions): Promise<readonly JournalRow[] | undefined> {
     return this.#call(async () => {
-      assertName(world)
-      assertName(root)
+      for (const name of [world, root]) assertName(name)
       assertWhole('A tick to read behind', after, 0)
       if (to !== Infinity) assertWhole('A tick to read to', to, 0)
       await this.#commits.settled()
@@ -185,27 +197,23 @@ export class PostgresWorlds implements PostgresStore {
   }
 
   ticks(worlds: readonly WorldName[]): Promise<readonly (number | undefined)[]> {
-    return this.#call(async () => this.#worlds.ticks(worlds.map(({ root, world }) => placeOf(world, root))))
+    return this.#call(() => this.#worlds.ticks(worlds.map(({ root, world }) => placeOf(world, root))))
   }
 
-  list({ root }: ListOptions = {}): Promise<readonly WorldInfo[]> {
+  list(options: ListOptions = {}): Promise<readonly WorldInfo[]> {
     return this.#call(async () => {
-      if (root !== undefined) assertName(root)
       await this.#commits.settled()
-      return this.#table.list(root)
+      return this.#listed.list(options)
     })
   }
 
   post(post: Post): Promise<void> {
-    return this.#call(async () => {
-      const checked = checkedPost(post)
-      return this.#commits.post(checked)
-    })
+    return this.#call(async () => this.#commits.post(checkedPost(post)))
   }
 
-  on(_event: 'letter', hear: (root: string, world: string) => void): () => void {
+  on(_event: 'letter', hear: (root: string, world: string) => void, only?: WorldName): () => void {
     this.#assertOpen()
-    return this.#watch.on(hear)
+    return only === undefined ? this.#watch.on(hear) : this.#watch.onWorld(only, hear)
   }
 
   get commits(): number {
@@ -269,12 +277,10 @@ export class PostgresWorlds implements PostgresStore {
     return this.#call(async () => {
       refuseMisfit('searchTranscript', 'options', options, table)
       refuseMisfit('searchTranscript', 'keys', keys, listOf(textShape))
-      const asked = [...keys]
-      const { limit } = options
-      assertWhole('The limit of a search', limit, 1)
-      this.#checkTranscripts(root, asked)
+      assertWhole('The limit of a search', options.limit, 1)
+      this.#checkTranscripts(root, keys)
       const words = searchWords(query)
-      return words.length === 0 ? [] : this.#transcripts.search(root, asked, words, limit)
+      return words.length === 0 ? [] : this.#transcripts.search(root, [...keys], words, options.limit)
     })
   }
 
@@ -288,15 +294,13 @@ export class PostgresWorlds implements PostgresStore {
   delete(world: string): Promise<void> {
     return this.#call(async () => {
       assertName(world)
-      await this.#commits.settled()
-      await this.#transcripts.settled()
+      await Promise.all([this.#commits.settled(), this.#transcripts.settled()])
       await this.#table.delete(world)
     })
   }
 
   close(): Promise<void> {
-    this.#closing ??= keptUntil(this.#close())
-    return this.#closing
+    return (this.#closing ??= keptUntil(this.#close()))
   }
 
   enter(can?: string): Promise<number> {
@@ -308,10 +312,7 @@ export class PostgresWorlds implements PostgresStore {
   }
 
   sweep(): Promise<readonly number[]> {
-    return this.#call(async () => {
-      await this.#table.freeBesides(this.#presence.worker, this.#open)
-      return this.#table.sweep()
-    })
+    return this.#call(() => this.#freeBesides().then(() => this.#table.sweep()))
   }
 
   due(limit: number, options: Parameters<PostgresStore['due']>[1] = {}): Promise<readonly DueWorld[]> {
@@ -341,8 +342,7 @@ export class PostgresWorlds implements PostgresStore {
   }
 
   async place(placement: Placement, client: SqlClient, by?: Holding): Promise<boolean> {
-    assertName(placement.world)
-    assertName(placement.root)
+    for (const name of [placement.world, placement.root]) assertName(name)
     assertWhole('The tick of a snapshot', placement.tick, 0)
     const { isBusy, lines, tick, world } = placement
     const { snapshot } = checkedBatch({ snapshot: { tick, lines }, isBusy }, world, false)
@@ -363,6 +363,10 @@ export class PostgresWorlds implements PostgresStore {
     await this.#presence.close()
     await this.#connections.close()
     for (const one of closed) if (one.status === 'rejected') throw one.reason
+  }
+
+  #freeBesides(): Promise<void> {
+    return this.#table.freeBesides(this.#presence.worker, this.#open)
   }
 
   #forget(place: string, journal: Promise<PostgresJournal>): void {

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers'
-import type { Connections, Dedicated } from './connections.ts'
+import type { Connections, Dedicated, Statement } from './connections.ts'
+import type { SqlRow } from './port.ts'
 
 export interface PresenceOptions {
   readonly schema: string
@@ -10,6 +11,8 @@ export interface PresenceOptions {
   /** Notifies the others that a worker has come, as SQL. */
   readonly entered: string
 }
+
+type Ask = (text: string, values: readonly unknown[]) => Promise<{ readonly rows: readonly SqlRow[] }>
 
 /** It says that it lives so many times within its lease. */
 const beatsPerLease = 5
@@ -42,6 +45,7 @@ export class Presence {
   /** Its row has what it can, which may be long. */
   #hasSaid = false
   #hasLock = false
+  #beatenAt = -Infinity
   #isClosed = false
   #lockAgainMs = lockAgainMs / 2
   #timer: NodeJS.Timeout | undefined
@@ -81,6 +85,33 @@ export class Presence {
   async listen(channel: string): Promise<void> {
     this.#channel = channel
     if (this.#hearing === undefined || this.#hearing !== this.#client) await this.#connected()
+  }
+
+  /**
+   * Runs a statement in one transaction with the next beat, where that is due soon: a worker at rest has no other ones. Else, or
+   * where that fails, it is run otherwise.
+   */
+  async withBeat(statement: Statement, otherwise: () => Promise<readonly SqlRow[]>): Promise<readonly SqlRow[]> {
+    const worker = this.#worker
+    const isSoon = performance.now() > this.#beatenAt + this.#options.leaseMs / beatsPerLease / 2
+    if (worker === undefined || this.#client === undefined || !this.#hasLock || !isSoon) return otherwise()
+    try {
+      return await this.#inTurn(async (ask) => {
+        await ask('BEGIN', [])
+        try {
+          const { rows } = await ask(statement.text, statement.values)
+          await this.#sayAlive(worker, ask)
+          await ask('COMMIT', [])
+          this.#beatLater()
+          return rows
+        } catch (error) {
+          await ask('ROLLBACK', []).catch(() => undefined)
+          throw error
+        }
+      })
+    } catch {
+      return otherwise()
+    }
   }
 
   async close(): Promise<void> {
@@ -174,11 +205,11 @@ export class Presence {
    * Enters a worker again that was thought dead, so that it is not so a second time, and takes back the strikes of that; and all
    * strikes of worlds that it has held for long. What it can goes along where its row lacks that.
    */
-  async #sayAlive(worker: number): Promise<void> {
+  async #sayAlive(worker: number, ask: Ask = (text, values) => this.#asked(text, values)): Promise<void> {
     const { leaseMs, lockClass, note, schema } = this.#options
     const can = this.#hasSaid ? null : this.#can
     const sentAt = Date.now()
-    const { rows } = await this.#asked(
+    const { rows } = await ask(
       `WITH me AS (
         INSERT INTO ${schema}.workers AS w (id, lease_ms, pid, host, note, can) VALUES ($1, $2, $3, $4, $5, $6)
         ON CONFLICT (id) DO UPDATE SET seen = clock_timestamp(), can = coalesce(excluded.can, w.can)
@@ -200,13 +231,19 @@ export class Presence {
     const isForgotten = this.#hasSaid && rows[0]?.['has_said'] === false
     this.#hasSaid = rows[0]?.['has_said'] === true
     this.clockOffsetMs = Math.abs(offsetMs) < leastOffsetMs ? 0 : Math.round(offsetMs)
-    if (isForgotten) await this.#sayAlive(worker)
+    this.#beatenAt = performance.now()
+    if (isForgotten) await this.#sayAlive(worker, ask)
   }
 
-  #asked(text: string, values: readonly unknown[]): Promise<{ readonly rows: readonly Record<string, unknown>[] }> {
-    const asked = this.#asking.then(() => this.#ask(text, values))
-    this.#asking = asked.catch(() => undefined)
-    return asked
+  #asked(text: string, values: readonly unknown[]): ReturnType<Ask> {
+    return this.#inTurn((ask) => ask(text, values))
+  }
+
+  /** Its connection does one thing after the other. */
+  #inTurn<T>(act: (ask: Ask) => Promise<T>): Promise<T> {
+    const done = this.#asking.then(() => act((text, values) => this.#ask(text, values)))
+    this.#asking = done.catch(() => undefined)
+    return done
   }
 
   /** A connection that does not answer within half a lease is given up. */

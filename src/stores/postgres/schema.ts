@@ -1,6 +1,8 @@
 import { EntiaError } from '../../world/entia-error.ts'
+import { fleetTable } from './database-list.ts'
 import type { SqlClient } from './port.ts'
 import { peerTables } from './peers.ts'
+import { countTables } from './session-claims.ts'
 import { lineTables } from './session-line.ts'
 import { streamTables } from './streams.ts'
 
@@ -120,9 +122,18 @@ const textTables = (schema: string): string => `
   INSERT INTO ${schema}.format VALUES ('${program}', 1);
 `
 
-/** What makes each version of the one before it, from version 2 on. */
-const steps: readonly ((schema: string) => string)[] = []
-const schemaVersion = steps.length + 1
+/** Names may be longer than an index takes: root worlds are sorted by the beginnings of theirs. */
+export const beginOfName = (column: string): string => `left(${column}, 200) COLLATE "C"`
+
+/** What makes each version of the one before it, the first one of nothing. */
+const steps: readonly ((schema: string, lockClass: number) => string)[] = [
+  (schema) =>
+    [worldTables, placeWorld, lineTables, peerTables, streamTables, textTables].map((part) => part(schema)).join(' '),
+  fleetTable,
+  countTables,
+  (schema) => `CREATE INDEX worlds_roots ON ${schema}.worlds ((${beginOfName('root')})) WHERE root = name`,
+]
+const schemaVersion = steps.length
 
 export interface SchemaPlace {
   /** As it is written in statements. */
@@ -146,13 +157,9 @@ export async function prepareSchema(client: SqlClient, at: SchemaPlace): Promise
       await assertUnicode(client, at)
       const { rows } = await client.query('SELECT to_regnamespace($1) IS NULL AS missing', [at.schema])
       if (rows[0]?.['missing'] === true) await client.query(`CREATE SCHEMA ${at.schema}`)
-      await client.query(
-        `${worldTables(at.schema)} ${placeWorld(at.schema)} ${lineTables(at.schema, at.lockClass)} ${peerTables(at.schema)} ${streamTables(at.schema)} ${textTables(at.schema)}`,
-      )
-    } else {
-      for (const step of steps.slice(version - 1)) await client.query(step(at.schema))
-      await client.query(`UPDATE ${at.schema}.format SET version = ${schemaVersion}`)
     }
+    for (const step of steps.slice(version ?? 0)) await client.query(step(at.schema, at.lockClass))
+    await client.query(`UPDATE ${at.schema}.format SET version = ${schemaVersion}`)
     await client.query('COMMIT')
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined)

@@ -3,7 +3,7 @@ import type { Connections } from './connections.ts'
 import type { Dispatcher, Holding, LaunchedSession, SessionClaim, SessionCounts, SlotRequest } from './dispatcher.ts'
 import { nameOf, placedWorld, placeOf, textIn } from './place.ts'
 import type { SqlRow } from './port.ts'
-import { isAlive } from './presence.ts'
+import { lineNews, wakeSome } from './session-claims.ts'
 
 export interface LineOptions {
   readonly schema: string
@@ -13,16 +13,13 @@ export interface LineOptions {
   readonly onNews: (hear: () => void) => () => void
 }
 
-/** What is notified when somebody may get a slot. */
-export const lineNews = 'line'
-
 /**
  * `line`: sessions that wait for a slot or have been given to a worker. `wants`: it waits for a slot, in line or where it is
  * held; with neither a slot nor that it only waits, and is given to a worker as it is. `rests`: not before a letter, or the instant
  * at which it is due, wakes it. `ahead`: it had a slot before. `claim` counts how often it was given away, so that who had it before
  * changes nothing. `unfit`: until when it is not given to a worker again that cannot drive it; `unfit_since`: nobody could since then.
  */
-export const lineTables = (schema: string, lockClass: number): string => `
+export const lineTables = (schema: string): string => `
   CREATE TABLE ${schema}.line (
     id bigint GENERATED ALWAYS AS IDENTITY,
     place uuid NOT NULL PRIMARY KEY,
@@ -45,109 +42,17 @@ export const lineTables = (schema: string, lockClass: number): string => `
   CREATE INDEX line_resting ON ${schema}.line (place) WHERE rests;
   CREATE INDEX line_waiting ON ${schema}.line (id) WHERE worker IS NULL AND NOT wants AND NOT rests;
   CREATE INDEX line_wants ON ${schema}.line (tenant, ahead DESC, id) WHERE wants AND worker IS NULL;
-  ${nextSessions(schema, lockClass)}
 `
-
-/** Sessions that only wait, and need no room, are given so many at once. */
-const mostWaiting = 100
-
-/**
- * One worker after the other, so that the cap holds: each statement of it sees what the last one has committed. Rows are searched by
- * their keys, whatever is known of a table that was empty a moment ago.
- */
-const nextSessions = (schema: string, lockClass: number): string => `
-  CREATE FUNCTION ${schema}.next_sessions(me integer, cap integer, tenant_cap integer, room integer,
-      suspect_from integer, suspect_below integer, most_suspects integer, channel text)
-    RETURNS TABLE (claimed bigint, its_root text, its_name text, its_job bytea, its_strikes integer, has_slot boolean)
-    LANGUAGE plpgsql SET enable_seqscan = off AS $body$
-  DECLARE
-    living integer[];
-    suspects uuid[];
-    drivers integer;
-    free integer;
-    granted integer;
-    now_ms bigint;
-  BEGIN
-    PERFORM pg_advisory_xact_lock(${lockClass}, -1);
-    SELECT array_agg(w.id), count(w.can) INTO living, drivers FROM ${schema}.workers AS w WHERE ${isAlive('w', lockClass)};
-    -- Who is thought dead would lose at once what it is given.
-    IF living IS NULL OR me <> ALL (living) THEN RETURN; END IF;
-    UPDATE ${schema}.line AS l SET worker = NULL, wants = l.slot OR l.wants, slot = false, ahead = true
-      WHERE l.worker IS NOT NULL AND l.worker <> ALL (living);
-    SELECT cap - count(*) INTO free FROM ${schema}.line AS l WHERE l.slot;
-    UPDATE ${schema}.line AS l SET slot = true, wants = false WHERE l.place IN (
-      SELECT w.place FROM ${schema}.line AS w WHERE w.wants AND w.worker IS NOT NULL ORDER BY w.id LIMIT greatest(free, 0));
-    GET DIAGNOSTICS granted = ROW_COUNT;
-    IF granted > 0 THEN PERFORM pg_notify(channel, '${lineNews}'); END IF;
-    room := least(room, free - granted);
-    now_ms := extract(epoch FROM clock_timestamp()) * 1000;
-    suspects := ARRAY(
-      SELECT w.place FROM ${schema}.worlds AS w JOIN ${schema}.line AS l ON l.place = w.place AND l.worker IS NULL
-      WHERE w.strikes <> '{}' AND ${strikesOf('w')} >= suspect_from AND ${strikesOf('w')} < suspect_below);
-    IF room > 0 THEN
-      -- A share, where others could take some, too.
-      SELECT least(room, ceil(count(*) / greatest(drivers, 1)::numeric)) INTO room FROM (
-        SELECT FROM ${schema}.line AS l WHERE l.wants AND l.worker IS NULL LIMIT room * greatest(drivers, 1)) AS waiting;
-    END IF;
-    RETURN QUERY
-    ${pickedOf(schema)}
-    UPDATE ${schema}.line AS l
-      SET worker = me, slot = l.wants, wants = false, claim = l.claim + 1, since = clock_timestamp()
-      FROM picked AS p WHERE l.place = p.place
-      RETURNING l.claim, l.root, l.name, l.job,
-        coalesce((SELECT ${strikesOf('w')} FROM ${schema}.worlds AS w WHERE w.place = l.place), 0), l.slot;
-  END $body$;
-`
-
-/** `picked`: the places of the next sessions, as one statement after the other would give them. */
-const pickedOf = (schema: string): string => `
-    WITH RECURSIVE tenants (tenant) AS (
-      -- Not min(), which bytes have from Postgres 18 on.
-      (SELECT l.tenant FROM ${schema}.line AS l WHERE room > 0 AND l.wants AND l.worker IS NULL ORDER BY l.tenant LIMIT 1)
-      UNION ALL
-      SELECT (SELECT l.tenant FROM ${schema}.line AS l WHERE l.wants AND l.worker IS NULL AND l.tenant > t.tenant
-        ORDER BY l.tenant LIMIT 1)
-      FROM tenants AS t WHERE t.tenant IS NOT NULL
-    ), firsts AS (
-      -- The first of each tenant. Each would have its tenant's slots as they are once those before it have theirs.
-      SELECT f.place, f.ahead, f.id, s.count + f.nth - 1 AS slots
-      FROM tenants AS t
-      CROSS JOIN LATERAL (SELECT count(*) FROM ${schema}.line AS l WHERE l.slot AND l.tenant = t.tenant) AS s
-      CROSS JOIN LATERAL (
-        SELECT l.place, l.ahead, l.id, row_number() OVER (ORDER BY l.ahead DESC, l.id) AS nth FROM ${schema}.line AS l
-        WHERE l.tenant = t.tenant AND l.wants AND l.worker IS NULL AND ${isForMe('l')}
-        ORDER BY l.ahead DESC, l.id LIMIT greatest(room, 0)
-      ) AS f WHERE t.tenant IS NOT NULL
-    ), next AS (
-      -- One that only waits needs no slot: what has the last one may wait for it.
-      (SELECT l.place, 0 AS turn, l.id AS nth FROM ${schema}.line AS l
-        WHERE l.worker IS NULL AND NOT l.wants AND NOT l.rests AND ${isForMe('l')} ORDER BY l.id LIMIT ${mostWaiting})
-      UNION ALL
-      -- The next slot is for the tenant with the fewest.
-      (SELECT f.place, 1, row_number() OVER (ORDER BY f.slots, f.ahead DESC, f.id) FROM firsts AS f
-        WHERE f.slots < tenant_cap ORDER BY 3 LIMIT greatest(room, 0))
-    ), picked AS (
-      -- Where a suspect may be among them, one at a time: with it no second one comes.
-      SELECT n.place FROM next AS n ORDER BY n.turn, n.nth
-        LIMIT CASE WHEN most_suspects > 0 AND cardinality(suspects) > 0 THEN 1 END
-    )`
-
-/** Of a holder that has died, and was not swept yet, too. */
-function strikesOf(world: string): string {
-  return `(cardinality(${world}.strikes) +
-    (${world}.worker IS NOT NULL AND ${world}.worker <> me AND ${world}.worker <> ALL (living))::integer)`
-}
-
-/** Whether the worker that asks can drive a session, as far as is known, and may. */
-function isForMe(session: string): string {
-  return `coalesce((${session}.unfit ->> me::text)::bigint, 0) <= now_ms
-    AND (most_suspects > 0 OR ${session}.place <> ALL (suspects))`
-}
 
 /** The line of sessions that wait for one of the slots that all workers share. */
 export class SessionLineTable implements Dispatcher {
   readonly #connections: Connections
   readonly #options: LineOptions
+  readonly #hearers = new Set<() => void>()
+  /** Others know that this worker has room and found nothing. */
+  #waits = false
+  /** It is not known that it has no session. */
+  #mayHold = true
 
   constructor(connections: Connections, options: LineOptions) {
     this.#connections = connections
@@ -155,7 +60,17 @@ export class SessionLineTable implements Dispatcher {
   }
 
   on(hear: () => void): () => void {
-    return this.#options.onNews(hear)
+    const listener = (): void => hear()
+    this.#hearers.add(listener)
+    const end = this.#options.onNews(() => {
+      // Who is woken does not wait any more, for the others.
+      this.#waits = false
+      listener()
+    })
+    return () => {
+      this.#hearers.delete(listener)
+      end()
+    }
   }
 
   async launch({ job, tenant, ...placement }: LaunchedSession, by?: Holding): Promise<void> {
@@ -170,7 +85,7 @@ export class SessionLineTable implements Dispatcher {
           WHERE $12::uuid IS NULL OR EXISTS (SELECT FROM held)
         ), entered AS (
           INSERT INTO ${schema}.line (place, root, name, tenant, job) SELECT $1, $2, $3, $9, $10 FROM placed WHERE is_made
-          ON CONFLICT (place) DO NOTHING RETURNING pg_notify($11, '${lineNews}')
+          ON CONFLICT (place) DO NOTHING RETURNING ${wakeSome(schema, '$11', '1')}
         ) SELECT EXISTS (SELECT FROM held) AS is_held, (SELECT count(*) FROM entered) AS entered`,
       values: [...placedWorld(placement), Buffer.from(tenant), Buffer.from(job), channel, holder, by?.epoch],
     })
@@ -207,10 +122,19 @@ export class SessionLineTable implements Dispatcher {
     return row === undefined ? undefined : Number(row['before'])
   }
 
-  async next({ cap, room, suspects, tenantCap = cap }: SlotRequest): Promise<readonly SessionClaim[]> {
+  async next(asking: SlotRequest): Promise<readonly SessionClaim[]> {
+    const claims = await this.#next(asking)
+    const waited = this.#waits
+    this.#waits = claims.length === 0 && asking.room > 0
+    // What came while it was not known yet that this worker waits has woken another one, or none.
+    return this.#waits && !waited ? this.#next(asking) : claims
+  }
+
+  async #next({ cap, room, suspects, tenantCap = cap }: SlotRequest): Promise<readonly SessionClaim[]> {
     const { channel, schema, worker } = this.#options
     const me = await worker()
     const { below = 0, from = 0, most = 1 } = suspects ?? {}
+    this.#mayHold = true
     // One statement: a worker that hangs between two would keep all others from the line.
     const rows = await this.#connections.run({
       name: 'entia-line-next',
@@ -222,6 +146,7 @@ export class SessionLineTable implements Dispatcher {
 
   async held(): Promise<readonly SessionClaim[]> {
     const { schema, worker } = this.#options
+    if (!this.#mayHold) return []
     const rows = await this.#connections.run({
       name: 'entia-line-held',
       text: `SELECT l.claim::float8 AS claimed, l.root AS its_root, l.name AS its_name, l.job AS its_job, l.slot AS has_slot,
@@ -230,6 +155,11 @@ export class SessionLineTable implements Dispatcher {
       values: [await worker()],
     })
     return rows.map(claimIn)
+  }
+
+  /** This worker had so many sessions when it last asked for the state of all. */
+  knowHeld(count: number): void {
+    this.#mayHold = count > 0
   }
 
   async giveBack(claim: SessionClaim): Promise<void> {
@@ -246,10 +176,10 @@ export class SessionLineTable implements Dispatcher {
         ? 'unfit_since = NULL'
         : `unfit_since = coalesce(l.unfit_since, clock_timestamp()), unfit = l.unfit || jsonb_build_object(l.worker::text,
             (extract(epoch FROM clock_timestamp()) * 1000)::bigint + ${Math.ceil(unfitMs)})`
-    const [row] = await this.#change(
-      claim,
-      `worker = NULL, slot = false, wants = l.slot OR l.wants, ahead = true, ${unfit}`,
-    )
+    // Which of the others can drive it is not known.
+    const news = unfitMs > 0 ? 'all' : 'some'
+    const set = `worker = NULL, slot = false, wants = l.slot OR l.wants, ahead = true, ${unfit}`
+    const [row] = await this.#change(claim, set, news)
     return row === undefined || row['unfit_ms'] === null ? undefined : Number(row['unfit_ms'])
   }
 
@@ -261,12 +191,12 @@ export class SessionLineTable implements Dispatcher {
   }
 
   /** It compares what is there, since a letter may come while the session is put to rest. */
-  async wake(): Promise<void> {
+  async wake(among?: readonly string[]): Promise<void> {
     const { channel, schema } = this.#options
     await this.#connections.run({
       name: 'entia-line-wake',
       text: `WITH resting AS MATERIALIZED (
-          SELECT place FROM ${schema}.line WHERE rests
+          SELECT place FROM ${schema}.line WHERE rests AND ($2::uuid[] IS NULL OR place = ANY($2))
         ), woken AS (
           UPDATE ${schema}.line AS l SET rests = false, since = clock_timestamp() FROM resting AS r
           WHERE l.place = r.place AND l.rests AND (
@@ -274,8 +204,8 @@ export class SessionLineTable implements Dispatcher {
             OR EXISTS (SELECT FROM ${schema}.worlds AS w
               WHERE w.place = r.place AND w.wake_at <= extract(epoch FROM clock_timestamp()) * 1000))
           RETURNING l.place
-        ) SELECT pg_notify($1, '${lineNews}') FROM woken LIMIT 1`,
-      values: [channel],
+        ) SELECT ${wakeSome(schema, '$1', 'SELECT count(*) FROM woken')} WHERE EXISTS (SELECT FROM woken)`,
+      values: [channel, among],
     })
   }
 
@@ -285,7 +215,7 @@ export class SessionLineTable implements Dispatcher {
       name: 'entia-line-finish',
       text: `WITH gone AS (DELETE FROM ${schema}.line WHERE place = $1 AND claim = $2 AND worker = $3 RETURNING place),
         letters AS (DELETE FROM ${schema}.mail AS m USING gone WHERE m.place = gone.place)
-        SELECT pg_notify($4, '${lineNews}') FROM gone`,
+        SELECT ${wakeSome(schema, '$4', '1')} FROM gone`,
       values: [placeOf(claim.world, claim.root).place, claim.id, await worker(), channel],
     })
   }
@@ -303,7 +233,7 @@ export class SessionLineTable implements Dispatcher {
     await this.#connections.run({
       text: `WITH gone AS (DELETE FROM ${schema}.line WHERE place = ANY($1) RETURNING place),
         letters AS (DELETE FROM ${schema}.mail AS m USING gone WHERE m.place = gone.place)
-        SELECT pg_notify($2, '${lineNews}') FROM gone LIMIT 1`,
+        SELECT ${wakeSome(schema, '$2', 'SELECT count(*) FROM gone')} WHERE EXISTS (SELECT FROM gone)`,
       values: [worlds.map((world) => placeOf(world, root).place), channel],
     })
   }
@@ -351,14 +281,18 @@ export class SessionLineTable implements Dispatcher {
   /** Its connections are the store's. */
   async close(): Promise<void> {}
 
-  async #change(claim: SessionClaim, set: string): Promise<readonly SqlRow[]> {
+  async #change(claim: SessionClaim, set: string, news: 'all' | 'some' = 'some'): Promise<readonly SqlRow[]> {
     const { channel, schema, worker } = this.#options
-    return this.#connections.run({
+    const told = news === 'all' ? `pg_notify($4, '${lineNews}')` : wakeSome(schema, '$4', '1')
+    const rows = await this.#connections.run({
       text: `WITH changed AS (
           UPDATE ${schema}.line AS l SET ${set} WHERE l.place = $1 AND l.claim = $2 AND l.worker = $3 RETURNING l.unfit_since
-        ) SELECT pg_notify($4, '${lineNews}'), extract(epoch FROM clock_timestamp() - unfit_since) * 1000 AS unfit_ms FROM changed`,
+        ) SELECT ${told}, extract(epoch FROM clock_timestamp() - unfit_since) * 1000 AS unfit_ms FROM changed`,
       values: [placeOf(claim.world, claim.root).place, claim.id, await worker(), channel],
     })
+    // This worker may use what it has left.
+    for (const hear of this.#hearers) hear()
+    return rows
   }
 }
 

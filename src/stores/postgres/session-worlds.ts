@@ -3,7 +3,8 @@ import type { Connections } from './connections.ts'
 import { nameOf, placeOf } from './place.ts'
 import type { SessionWorlds, SqlClient } from './port.ts'
 import { isAlive } from './presence.ts'
-import { lineNews } from './session-line.ts'
+import { lineNews } from './session-claims.ts'
+import { nowInMs } from './worlds-table.ts'
 
 export interface SessionWorldsOptions {
   readonly schema: string
@@ -26,7 +27,7 @@ export class SessionWorldsTable implements SessionWorlds {
     const rows = await this.#connections.run({
       name: 'entia-sessions-due',
       text: `WITH chosen AS (
-          SELECT place FROM ${schema}.worlds WHERE wake_at <= extract(epoch FROM clock_timestamp()) * 1000
+          SELECT place FROM ${schema}.worlds WHERE wake_at <= ${nowInMs}
           UNION SELECT place FROM ${schema}.mail WHERE root <> name
         ) SELECT w.root, w.name FROM chosen JOIN ${schema}.worlds AS w USING (place)
           WHERE w.root <> w.name AND w.worker IS NULL AND w.quarantine IS NULL`,

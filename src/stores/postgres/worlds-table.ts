@@ -1,7 +1,6 @@
 import { EntiaError } from '../../world/entia-error.ts'
 import { encodeName } from '../file-name.ts'
 import { type LockOwner, lockedError } from '../lock-owner.ts'
-import type { WorldInfo } from '../port.ts'
 import { stateIn } from './commit-queue.ts'
 import type { Connections } from './connections.ts'
 import type { Placement } from './dispatcher.ts'
@@ -9,14 +8,19 @@ import type { Parked } from './parking.ts'
 import { nameOf, placedWorld, placeOf, textIn, type WorldPlace } from './place.ts'
 import type { DueWorld, PostgresStore, SqlClient, SqlRow, StoreTotals, WorkerInfo } from './port.ts'
 import { isAlive, struck } from './presence.ts'
-import { streamSweep } from './streams.ts'
+import { sweepIn } from './sweep.ts'
 
 /** A holder may let go between a refusal and the question who it is. */
 const maxOpenTries = 3
-/** A parent may launch a session again to hear a letter; one that does not was told something when it had ended. */
-const unreadLastsMs = 600_000
-/** No statement is under way for so long. */
-const senderLastsMs = 3_600_000
+/** How often it is looked for what workers hold that are in the list no more: all that is held is compared with it. */
+const orphansEachMs = 5_000
+
+export interface WorldsTableOptions {
+  readonly schema: string
+  readonly channel: string
+  readonly lockClass: number
+  readonly leaseMs: number
+}
 
 /** What is done with worlds as a whole: who holds them, what there is, what is due. */
 export class WorldsTable {
@@ -24,12 +28,15 @@ export class WorldsTable {
   readonly #schema: string
   readonly #lockClass: number
   readonly #leaseMs: number
+  readonly #channel: string
+  #orphansSoughtAt = -Infinity
 
-  constructor(connections: Connections, schema: string, lockClass: number, leaseMs: number) {
+  constructor(connections: Connections, { channel, leaseMs, lockClass, schema }: WorldsTableOptions) {
     this.#connections = connections
     this.#schema = schema
     this.#lockClass = lockClass
     this.#leaseMs = leaseMs
+    this.#channel = channel
   }
 
   /**
@@ -80,31 +87,6 @@ export class WorldsTable {
         FROM given AS b WHERE w.id = b.id AND w.epoch = b.epoch AND (w.tick IS NOT NULL OR b.wake_at IS NOT NULL)`,
       values,
     })
-  }
-
-  /** @param root only that world and those in its database. @default all */
-  async list(root?: string): Promise<readonly WorldInfo[]> {
-    const [letters, worlds, values] =
-      root === undefined
-        ? ['true', 'true', []]
-        : ['root = $1', 'place = $2 OR (root = $1 AND root <> name)', [placeOf(root).root, placeOf(root).place]]
-    const rows = await this.#connections.run({
-      text: `
-        WITH living AS MATERIALIZED (SELECT w.* FROM ${this.#schema}.workers AS w WHERE ${this.#isAlive('w')}),
-        boxes AS (SELECT place, min(root) AS root, min(name) AS name, count(*) AS letters
-          FROM ${this.#schema}.mail WHERE ${letters} GROUP BY place),
-        chosen AS (SELECT * FROM ${this.#schema}.worlds WHERE ${worlds})
-        SELECT coalesce(w.root, b.root) AS root, coalesce(w.name, b.name) AS name, w.tick, w.busy, w.worker, w.wake_at, b.letters, w.quarantine,
-          w.holder, l.pid, l.host, to_char(w.since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS since,
-          (SELECT coalesce(sum(octet_length(line)), 0) FROM ${this.#schema}.rows WHERE world = w.id) +
-          (SELECT coalesce(sum(bytes - lines), 0) FROM ${this.#schema}.snapshots WHERE world = w.id) AS size
-        FROM chosen AS w
-          LEFT JOIN living AS l ON l.id = w.worker
-          FULL JOIN boxes AS b ON b.place = w.place
-        WHERE w.tick IS NOT NULL OR b.letters IS NOT NULL`,
-      values,
-    })
-    return rows.map(infoIn).sort((a, b) => (a.name < b.name ? -1 : 1))
   }
 
   /** Removes a world and what belongs to it. @throws `no-such-world`, `world-locked` */
@@ -190,33 +172,13 @@ export class WorldsTable {
   }
 
   async sweep(): Promise<readonly number[]> {
+    const nowMs = performance.now()
+    const hasOrphans = nowMs > this.#orphansSoughtAt + orphansEachMs
+    if (hasOrphans) this.#orphansSoughtAt = nowMs
     const rows = await this.#connections.run({
       name: 'entia-sweep',
-      // Who commits or sweeps at this moment is not waited for: the next sweep comes soon.
-      text: `WITH dead AS MATERIALIZED (
-          SELECT id FROM ${this.#schema}.workers AS w WHERE NOT ${this.#isAlive('w')} FOR UPDATE SKIP LOCKED
-        ), lost AS MATERIALIZED (
-          -- Also of those that were removed before: what was locked then, or was taken by a statement that came late.
-          SELECT w.id FROM ${this.#schema}.worlds AS w
-          WHERE w.worker IS NOT NULL AND (w.worker IN (SELECT id FROM dead)
-            OR NOT EXISTS (SELECT FROM ${this.#schema}.workers AS h WHERE h.id = w.worker)) FOR UPDATE SKIP LOCKED
-        ), freed AS (
-          UPDATE ${this.#schema}.worlds AS w SET worker = NULL, holder = NULL, since = clock_timestamp(), strikes = ${struck('w')},
-            wake_at = CASE WHEN w.busy IS NOT FALSE AND w.tick IS NOT NULL THEN 0 ELSE w.wake_at END
-          FROM lost WHERE w.id = lost.id
-        ), unread AS (
-          DELETE FROM ${this.#schema}.mail AS m
-          WHERE m.root <> m.name AND m.at < clock_timestamp() - make_interval(secs => ${unreadLastsMs / 1_000})
-            AND NOT EXISTS (SELECT FROM ${this.#schema}.line AS l WHERE l.place = m.place)
-            AND NOT EXISTS (SELECT FROM ${this.#schema}.worlds AS w WHERE w.place = m.place AND (w.worker IS NOT NULL OR (w.busy AND w.quarantine IS NULL)))
-        ), over AS (
-          DELETE FROM ${this.#schema}.pauses WHERE until < clock_timestamp() - interval '1 minute'
-        ), silent AS (
-          DELETE FROM ${this.#schema}.senders WHERE at < clock_timestamp() - make_interval(secs => ${senderLastsMs / 1_000})
-        ), ${streamSweep(this.#schema)}, gone AS (
-          DELETE FROM ${this.#schema}.workers AS w USING dead WHERE w.id = dead.id RETURNING w.id
-        ) SELECT id FROM gone`,
-      values: [],
+      text: sweepIn({ schema: this.#schema, dead: `NOT ${this.#isAlive('w')}` }),
+      values: [hasOrphans, this.#channel],
     })
     return rows.map(({ id }) => Number(id))
   }
@@ -242,7 +204,7 @@ export class WorldsTable {
             WHERE b.root = b.name AND ${isForUs('w', 'b.root')} LIMIT $1)
           UNION ALL
           (SELECT w.place, w.root, w.name, w.wake_at FROM ${this.#schema}.worlds AS w
-            WHERE w.wake_at <= extract(epoch FROM clock_timestamp()) * 1000 AND w.root = w.name AND ${isForUs('w', 'w.root')}
+            WHERE w.wake_at <= ${nowInMs} AND w.root = w.name AND ${isForUs('w', 'w.root')}
             ORDER BY w.wake_at LIMIT $1)
           UNION ALL
           (SELECT w.place, w.root, w.name, 0 FROM dead JOIN ${this.#schema}.worlds AS w ON w.worker = dead.id
@@ -300,12 +262,15 @@ export class WorldsTable {
     return rows[0]?.['is_made'] === true
   }
 
-  async #holder({ place }: WorldPlace): Promise<LockOwner | undefined> {
-    const [row] = await this.#connections.run({
-      text: `SELECT w.holder, to_char(w.since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS since, l.pid, l.host
-        FROM ${this.#schema}.worlds AS w JOIN ${this.#schema}.workers AS l ON l.id = w.worker WHERE w.place = $1`,
-      values: [place],
-    })
+  /** @param client within whose transaction it is asked. @default none */
+  async #holder({ place }: Pick<WorldPlace, 'place'>, client?: SqlClient): Promise<LockOwner | undefined> {
+    const text = `SELECT w.holder, to_char(w.since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS since, l.pid, l.host
+      FROM ${this.#schema}.worlds AS w JOIN ${this.#schema}.workers AS l ON l.id = w.worker WHERE w.place = $1`
+    const rows =
+      client === undefined
+        ? await this.#connections.run({ text, values: [place] })
+        : (await client.query(text, [place])).rows
+    const [row] = rows
     return row === undefined ? undefined : ownerIn(row)
   }
 
@@ -322,7 +287,7 @@ export class WorldsTable {
   async #remove(client: SqlClient, worlds: readonly SqlRow[]): Promise<void> {
     const held = worlds.find((row) => row['is_held'] === true)
     if (held !== undefined) {
-      const owner = await this.#holder({ place: String(held['place']), root: '', world: '' })
+      const owner = await this.#holder({ place: String(held['place']) }, client)
       throw lockedError(nameOf(held['name']), owner, this.#connections.place)
     }
     const ids = worlds.map((row) => Number(row['id']))
@@ -351,6 +316,9 @@ export class WorldsTable {
   }
 }
 
+/** As an index is searched by it. */
+export const nowInMs = '(extract(epoch FROM statement_timestamp()) * 1000)::bigint'
+
 /** Where `dead` are the workers that are, the fifth parameter of a statement how many strikes suspects have, the sixth how many not. */
 function isForUs(world: string, root: string): string {
   return `(${world}.worker IS NULL OR ${world}.worker IN (SELECT id FROM dead)) AND ${world}.quarantine IS NULL
@@ -370,25 +338,7 @@ function noSuchWorld(world: string): EntiaError {
   return new EntiaError('no-such-world', `There is no world '${world}' in this store. See store.list().`, { world })
 }
 
-function infoIn(row: SqlRow): WorldInfo {
-  const { busy, letters, name, quarantine, root, size, tick, wake_at: wakeAt } = row
-  const isHeld = row['pid'] !== null
-  return {
-    name: nameOf(name),
-    root: name === root ? undefined : nameOf(root),
-    tick: tick === null ? undefined : Number(tick),
-    isBusy: typeof busy === 'boolean' ? busy : undefined,
-    ...(busy === true && row['worker'] === null && Number(wakeAt ?? 1) > 0 && { isParked: true as const }),
-    ...(letters !== null && { letters: Number(letters) }),
-    ...(isHeld && { heldBy: ownerIn(row) }),
-    ...(quarantine !== null && { quarantine: textIn(quarantine) }),
-    // Who has it has woken.
-    ...(wakeAt !== null && !isHeld && { wakeAtMs: Number(wakeAt) }),
-    sizeBytes: Number(size),
-  }
-}
-
-function ownerIn(row: SqlRow): LockOwner {
+export function ownerIn(row: SqlRow): LockOwner {
   const { holder, host, pid, since } = row
   return { holder: textIn(holder), pid: Number(pid), host: String(host), since: String(since) }
 }

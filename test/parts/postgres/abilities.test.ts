@@ -1,7 +1,8 @@
 import { agent, scripted, standardSystems, SubagentRegistry, textOf, World } from 'entia'
 import { defineFleet, type Fleet, type FleetOptions, type PostgresStore } from 'entia/postgres'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
-import { abilitiesText, PostgresBoard } from '../../../src/doors/postgres/postgres-board.ts'
+import { abilitiesText } from '../../../src/doors/postgres/known-workers.ts'
+import { PostgresBoard } from '../../../src/doors/postgres/postgres-board.ts'
 import { tool } from '../../behaviour/turns/tools.ts'
 import { newSchema, storeIn } from './stores.ts'
 

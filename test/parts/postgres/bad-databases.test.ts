@@ -128,6 +128,25 @@ describe('tables that are not of this version', () => {
     expect(error).toMatchObject({ code: 'newer-version', message: expect.stringContaining('Update entia') })
   })
 
+  it('and are of the first one are brought up to date, with all that they hold', async () => {
+    const schema = newSchema()
+    const before = storeIn(schema)
+    await (await before.open('a')).commit(begin)
+    await before.line.launch({ world: 's', root: 'a', tick: 0, lines: ['{}'], isBusy: true, tenant: 't', job: '{}' })
+    await before.close()
+    await sql(
+      `DROP TABLE ${schema}.fleet, ${schema}.tenants, ${schema}.line_totals, ${schema}.line_changes CASCADE`,
+      `DROP FUNCTION ${schema}.line_changed, ${schema}.line_emptied, ${schema}.drivers_changed, ${schema}.wake_workers CASCADE`,
+      `DROP INDEX ${schema}.line_again, ${schema}.worlds_roots`,
+      `ALTER TABLE ${schema}.workers DROP COLUMN waits`,
+      `UPDATE ${schema}.format SET version = 1`,
+    )
+    const after = storeIn(schema)
+    expect((await after.list()).map(({ name }) => name)).toEqual(['a', 's'])
+    await after.enter()
+    expect(await after.line.next({ cap: 1, room: 1 })).toMatchObject([{ world: 's', hasSlot: true }])
+  })
+
   it.each([
     'CREATE TABLE $.worlds (id int)',
     'CREATE TABLE $.format (program text, version int)',

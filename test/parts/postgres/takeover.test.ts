@@ -183,18 +183,25 @@ describe('a worker whose connection is ended by the server', () => {
     const journal = await store.open('a')
     await journal.commit({ snapshot: { tick: 0, lines: ['{}'] } })
     const id = await store.enter()
-    const { rows } = await other.transaction((client) =>
-      client.query(
-        `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid = $1::int::oid
-        AND objid = $2 AND granted AND pid <> pg_backend_pid() AND mode = 'ExclusiveLock'`,
-        [lockClassOf(schema), id],
-      ),
+    const asked = async (what: string) =>
+      (
+        await other.transaction((client) =>
+          client.query(
+            `SELECT ${what} AS what FROM pg_locks WHERE locktype = 'advisory' AND classid = $1::int::oid
+             AND objid = $2 AND granted AND pid <> pg_backend_pid() AND mode = 'ExclusiveLock'`,
+            [lockClassOf(schema), id],
+          ),
+        )
+      ).rows
+    const [before] = await asked('pid')
+    expect(await asked('pg_terminate_backend(pid)')).toHaveLength(1)
+    const again = { timeout: 3_000, interval: 5 }
+    // By another connection.
+    await vi.waitFor(
+      async () => expect((await asked(`pid <> ${Number(before?.['what'])}`))[0]?.['what']).toBe(true),
+      again,
     )
-    expect(rows).toHaveLength(1)
-    await vi.waitFor(async () => expect(await other.workers()).toMatchObject([{ id, isAlive: true }]), {
-      timeout: 3_000,
-      interval: 5,
-    })
+    await vi.waitFor(async () => expect(await other.workers()).toMatchObject([{ id, isAlive: true }]), again)
     await journal.commit({ rows: [{ tick: 1, line: 'on' }] })
     await expect(other.open('a')).rejects.toMatchObject({ code: 'world-locked' })
   })
