@@ -2,6 +2,9 @@ import { readError, readErrorBody, type SaidError } from './error-body.ts'
 import { NoAnswer } from './no-answer.ts'
 import { fieldsOf, isObject, textIn } from './wire-values.ts'
 
+/** The SDK of OpenAI keeps the word behind which nothing comes to itself, so this says it before. */
+const doneEvent = '{"choices":[],"isDone":true}'
+
 const lineEnd = /\r\n|\n|\r(?!$)/
 /** What an event with an error in it has somewhere. */
 const errorWords = /^\s*\[|"error"|"status_code"/
@@ -62,6 +65,7 @@ class PendingEvent {
     this.#name = ''
     this.#data = []
     if (data.trim() === '') return ''
+    if (data.trim() === '[DONE]') return `data: ${doneEvent}\n\ndata: [DONE]\n\n`
     const said = errorIn(name, data)
     if (said !== undefined) throw new NoAnswer({ ...said, headers: this.#headers })
     const known = name === '' ? typeOf(data) : name

@@ -77,8 +77,8 @@ export async function streamedCall<C extends Connection, Event>(call: StreamedCa
 }
 
 /**
- * Asks once more without what the provider refuses of its own or cannot read, and leaves that out from then on. Each part is
- * left out once, so a call is made at most three times.
+ * Asks once more without what the provider refuses, or with what it misses, and does so from then on. Each part is tried once, so
+ * a call is made at most six times.
  */
 async function acceptedAnswer<C extends Connection, Event>(call: StreamedCall<C, Event>): Promise<ModelOutcome> {
   const { refused, request, signal } = call

@@ -67,6 +67,8 @@ describe('an answer over Chat Completions', () => {
   it.each([
     ['an object', { content: { type: 'text', text: 'Hello.' } }],
     ['one place as a text', { content: 'Hello.' }, { index: '0' }],
+    ['both fields beside thinking', { content: 'Hello.', reasoning: 'Hm.', reasoning_content: 'Hm.' }],
+    ['a chunk with much else', { content: 'Hello.', tool_calls: null }, { logprobs: null, matched_stop: 2, text: 'x' }],
   ])('may have its text in %s', async (_, delta, choice: object = {}) => {
     const raw = sse({ choices: [{ index: 0, delta, finish_reason: 'stop', ...choice }] })
     expect((await heard(chatWire, `${raw}data: [DONE]\n\n`)).text).toBe('Hello.')
@@ -103,7 +105,7 @@ describe('an answer over Chat Completions', () => {
           role: 'assistant',
           content: 'Hello.',
           reasoning_content: 'Hm.',
-          odd: 'x',
+          odd_text: 'x',
           tool_calls: [{ ...call, index: undefined }],
         },
       ],
@@ -113,7 +115,7 @@ describe('an answer over Chat Completions', () => {
     ])('is there once: %s', async (_, message) => {
       const said = pieces(
         { reasoning_content: 'Hm.' },
-        { content: 'Hel', odd: 'x' },
+        { content: 'Hel', odd_text: 'x' },
         { content: 'lo.' },
         { tool_calls: [call] },
       )
@@ -121,6 +123,12 @@ describe('an answer over Chat Completions', () => {
       expect(content).toMatchObject([{ type: 'thinking', text: 'Hm.' }, { type: 'text', text: 'Hello.' }, called])
       expect(content).toHaveLength(3)
       expect([text, args]).toEqual(['Hello.', written])
+    })
+
+    it('is there once where both say a call in the older way', async () => {
+      const said = pieces({ function_call: { name: 'add' } }, { function_call: { arguments: written } })
+      expect((await heard(chatWire, said + end({ content: null, function_call: fn }))).content).toMatchObject([called])
+      expect((await heard(chatWire, said + end({ function_call: fn }))).content).toHaveLength(1)
     })
 
     it('has what its pieces did not say', async () => {

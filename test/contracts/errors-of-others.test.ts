@@ -241,6 +241,18 @@ const others: readonly (readonly [...Case, kind: string])[] = [
   // What the model wrote once it may write otherwise.
   ['Groq', 400, openAI('Failed to call a function.', { code: 'tool_use_failed' }), 'truncated'],
   ['Groq', 400, openAI('Parsing failed.', { code: 'output_parse_failed' }), 'truncated'],
+  [
+    'Groq by the day',
+    429,
+    openAI('Rate limit reached on tokens per day (TPD): Limit 100000, Used 99000. Please try again in 57m36s.'),
+    'rate-limited',
+  ],
+  ['Groq by the minute', 413, openAI('Request too large on tokens per minute (TPM): Limit 6000'), 'context-overflow'],
+  ['Moonshot', 429, { error: { type: 'exceeded_current_quota_error', message: 'See your billing.' } }, 'unauthorized'],
+  ['Moonshot', 503, { error: { type: 'engine_overloaded_error', message: 'Try later.' } }, 'overloaded'],
+  ['OpenAI', 400, openAI('Unsupported value: temperature', { code: 'unsupported_value' }), 'invalid-request'],
+  ['OpenAI', 404, openAI('The model does not exist', { code: 'model_not_found' }), 'invalid-request'],
+  ['Mistral', 422, { detail: [{ type: 'extra_forbidden', msg: 'Extra inputs are not permitted' }] }, 'invalid-request'],
   ['Bedrock', 400, { message: 'Too many tokens, please wait.', __type: 'ThrottlingException' }, 'rate-limited'],
 ]
 

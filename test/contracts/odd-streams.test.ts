@@ -188,12 +188,15 @@ describe('a stream of Chat Completions', () => {
     expect(await answered(chatWire, raw)).toMatchObject({ heard: { text: 'One.Two.' }, stop: 'end' })
   })
 
-  it('without a reason is complete once it has said its counts, and not before', async () => {
+  it('without a reason is complete once it has said its counts or that it is done, and not before', async () => {
     const chunk = (delta: object) => sse({ choices: [{ index: 0, delta, finish_reason: null }] })
     const said = chunk({ role: 'assistant' }) + chunk({ content: 'One.' })
     const counts = sse({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 4 } })
-    expect((await answered(chatWire, `${said}${counts}data: [DONE]\n\n`)).content).toMatchObject([{ text: 'One.' }])
-    for (const raw of [said, chunk({}) + counts]) {
+    const done = 'data: [DONE]\n\n'
+    for (const end of [counts + done, counts, done]) {
+      expect((await answered(chatWire, said + end)).content).toMatchObject([{ text: 'One.' }])
+    }
+    for (const raw of [said, chunk({}) + counts, chunk({}) + done]) {
       const server = await startScriptedServer(() => raw)
       expect((await failureOf(chatWire.make(server.url))).kind).toBe('truncated')
     }

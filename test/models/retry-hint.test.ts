@@ -12,6 +12,8 @@ describe('a hint to wait', () => {
     [{ details: { retryDelay: '7s' } }, '', 7_000],
     [{ metadata: { retry_after_seconds: 7 } }, '', 7_000],
     [{}, 'Try again in 500ms.', 500],
+    [{}, 'reached max organization concurrency: 1, please try again after 1 seconds', 1_000],
+    [{ retry_after: '2.5' }, '', 2_500],
     [{}, 'Please wait 2 minutes and 5 seconds', 125_000],
     [{}, 'Please try your request again in 7m12.48s', 432_480],
     [{}, 'Limit resets in 1h30m', 5_400_000],

@@ -16,12 +16,9 @@ const first = 'data: {"a":1}\n\n'
 
 describe('events of a server', () => {
   it.each([
-    [
-      'that are sound',
-      `${first}data: {"b":"Ü😀"}\n\ndata: [DONE]\n\n`,
-      `${first}data: {"b":"Ü😀"}\n\ndata: [DONE]\n\n`,
-    ],
-    ['with other line ends', 'data:{"a":1}\r\n\r\ndata: [DONE]\r\r', `${first}data: [DONE]\n\n`],
+    ['that are sound', `${first}data: {"b":"Ü😀"}\n\n`, `${first}data: {"b":"Ü😀"}\n\n`],
+    ['with other line ends', 'event: a\r\ndata:{"a":1}\r\n\r\ndata: {}\r\r', `event: a\n${first}data: {}\n\n`],
+    ['with a word for their end', 'data: [DONE]\n\n', 'data: {"choices":[],"isDone":true}\n\ndata: [DONE]\n\n'],
     ['without data', `retry: 3000\n\n${first}data:\n\ndata: \n\nid: 7\n\nevent: ping\n\n: still here\n\n`, first],
     ['with a name', 'event: message_stop\ndata: {}\n\n', 'event: message_stop\ndata: {}\n\n'],
     [

@@ -241,6 +241,15 @@ describe('a schema with', () => {
     expect(properties).toEqual({ a: { anyOf: [text, { type: 'number' }] } })
   })
 
+  it('a type beside alternatives has it in those that have none', () => {
+    const { properties } = acceptedSchema({
+      ...objectOf({ a: { type: 'string', anyOf: [{ minLength: 1 }, { type: 'null' }, { anyOf: [text] }] } }),
+    })
+    expect(properties).toEqual({
+      a: { anyOf: [{ minLength: 1, type: 'string' }, { type: 'null' }, { anyOf: [text] }] },
+    })
+  })
+
   it('conditions that cannot be said tells the model of them', () => {
     const { description } = acceptedSchema({
       ...objectOf({ a: text }),

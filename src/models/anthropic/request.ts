@@ -10,6 +10,7 @@ import { fileNote } from '../../rules/media/file-form.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { acceptedMessage, type Addressee, type TakesBack } from '../accepted-message.ts'
 import { sentId, wordId } from '../call-ids.ts'
+import { plainSchema } from '../plain-schema.ts'
 import type { ModelOptions, ModelRequest } from '../port.ts'
 import type { Part, RefusedParts } from '../refused-parts.ts'
 import { acceptedSchema } from '../tool-schema.ts'
@@ -76,7 +77,7 @@ export function messagesBody(
   return {
     model,
     max_tokens: maxTokens(options),
-    ...(request.tools.length > 0 && { tools: tools(request) }),
+    ...(request.tools.length > 0 && { tools: tools(request, sending) }),
     ...(!isBlank(system) && {
       system: [{ type: 'text' as const, text: system, ...(!request.isOneShot && breakpoint) }],
     }),
@@ -126,12 +127,13 @@ function budgetWithin(limit: number, wanted: number): number {
   return budget < limit ? budget : Math.max(MIN_THINKING_TOKENS, Math.floor(limit / 2))
 }
 
-function tools(request: ModelRequest): Tool[] {
+function tools(request: ModelRequest, { now, refused }: MessagesSending): Tool[] {
+  const sent = refused.hasPlainSchemas(request, now) ? plainSchema : acceptedSchema
   const lastMarked = isBlank(request.system) && !request.isOneShot ? request.tools.length - 1 : -1
   return request.tools.map(({ name, description, inputSchema }, index) => ({
     name,
     description,
-    input_schema: { ...acceptedSchema(inputSchema), type: 'object' },
+    input_schema: { ...sent(inputSchema), type: 'object' },
     ...(index === lastMarked && breakpoint),
   }))
 }

@@ -10,6 +10,7 @@ import { fileNote } from '../../rules/media/file-form.ts'
 import { writeArguments } from '../../rules/projection/tool-calls.ts'
 import { acceptedMessage, type Addressee } from '../accepted-message.ts'
 import { nineLetters, sentId } from '../call-ids.ts'
+import { plainSchema } from '../plain-schema.ts'
 import type { ModelRequest } from '../port.ts'
 import type { Part, RefusedParts } from '../refused-parts.ts'
 import { acceptedSchema } from '../tool-schema.ts'
@@ -60,7 +61,7 @@ export function chatBody(
     })
     return {
       model,
-      ...(request.tools.length > 0 && { tools: tools(request) }),
+      ...(request.tools.length > 0 && { tools: tools(request, refused.hasPlainSchemas(request, now)) }),
       messages: conversation(request, addressed(request, { adapter, now, refused, wireId: nineLetters }), wireOf),
       // Only OpenAI deprecates this older name; compatible servers know it.
       // oxlint-disable-next-line typescript/no-deprecated
@@ -84,10 +85,11 @@ function isSendable(block: ThinkingBlock | ProviderBlock): boolean {
   return typeof type !== 'string' || !/_call$|^mcp_|^server_|_result$/.test(type)
 }
 
-function tools(request: ModelRequest) {
+function tools(request: ModelRequest, isPlain: boolean) {
+  const sent = isPlain ? plainSchema : acceptedSchema
   return request.tools.map(({ name, description, inputSchema }) => ({
     type: 'function' as const,
-    function: { name, description, parameters: { ...acceptedSchema(inputSchema) } },
+    function: { name, description, parameters: { ...sent(inputSchema) } },
   }))
 }
 

@@ -48,8 +48,8 @@ export class ChatReader implements StreamReader<ChatCompletionChunk> {
   #finish: string | undefined
   /** Named in the newer way. */
   #hasCalls = false
-  /** Counts without a choice are the last that a server says. */
-  #isCounted = false
+  /** Counts without a choice, or the word for it, are the last that a server says. */
+  #isLast = false
   #error: SaidError | undefined
   #usage: unknown
   unheardBytes = 0
@@ -74,7 +74,7 @@ export class ChatReader implements StreamReader<ChatCompletionChunk> {
     const choice = choices.find(({ index }) => Number(index ?? 0) === 0)
     // Moonshot puts the usage in the choice.
     this.#usage = chunk.usage ?? choice?.['usage'] ?? this.#usage
-    this.#isCounted = choice === undefined && isObject(chunk.usage)
+    this.#isLast = choice === undefined && (isObject(chunk.usage) || fieldsOf(chunk)['isDone'] === true)
     if (choice === undefined) return
     // Azure sends content filter results without a delta; a server that does not stream sends the message.
     const delta = isObject(choice['delta']) ? fieldsOf(choice['delta']) : this.#rest(fieldsOf(choice['message']))
@@ -174,7 +174,7 @@ export class ChatReader implements StreamReader<ChatCompletionChunk> {
 
   outcome(isOver = false): ModelOutcome | undefined {
     // Some servers give no reason.
-    if (isOver && this.#isCounted && this.#content(false).length > 0) this.#finish ??= 'stop'
+    if (isOver && this.#isLast && this.#content(false).length > 0) this.#finish ??= 'stop'
     if (this.#finish === undefined) return undefined
     const ending = endingOf(this.#finish)
     const refusal = ending === 'refused' ? `it ended with "${this.#finish}"` : this.#refusal

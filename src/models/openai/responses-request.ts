@@ -10,6 +10,7 @@ import { fileNote } from '../../rules/media/file-form.ts'
 import { writeArguments } from '../../rules/projection/tool-calls.ts'
 import { acceptedMessage, type Addressee } from '../accepted-message.ts'
 import { sentId, shortId } from '../call-ids.ts'
+import { plainSchema } from '../plain-schema.ts'
 import type { ModelRequest } from '../port.ts'
 import type { Part, RefusedParts } from '../refused-parts.ts'
 import { acceptedSchema } from '../tool-schema.ts'
@@ -58,7 +59,7 @@ export function responsesBody(
     return {
       model,
       ...(system !== '' && { instructions: system }),
-      ...(request.tools.length > 0 && { tools: tools(request) }),
+      ...(request.tools.length > 0 && { tools: tools(request, refused.hasPlainSchemas(request, now)) }),
       input,
       store: false,
       include: ['reasoning.encrypted_content'],
@@ -78,12 +79,13 @@ function isSendable(block: ThinkingBlock | ProviderBlock): boolean {
   return block.id !== undefined && (block.redacted !== undefined || block.text !== '')
 }
 
-function tools(request: ModelRequest) {
+function tools(request: ModelRequest, isPlain: boolean) {
+  const sent = isPlain ? plainSchema : acceptedSchema
   return request.tools.map(({ name, description, inputSchema }) => ({
     type: 'function' as const,
     name,
     description,
-    parameters: { ...acceptedSchema(inputSchema) },
+    parameters: { ...sent(inputSchema) },
     strict: false,
   }))
 }
