@@ -1,4 +1,5 @@
-import { agent, defineTool, Limits, Llm, SystemPrompt, ToolRegistry, World } from 'entia'
+import { agent, defineTool, Limits, Llm, SystemPrompt, World } from 'entia'
+import { ToolRegistry } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 

@@ -104,7 +104,13 @@ export class FleetWorlds {
     }
   }
 
+  #refuseClosed(name: string): void {
+    if (!this.#isClosed) return
+    throw new EntiaError('store-closed', `The fleet was closed before world '${name}' was used. Make one anew.`)
+  }
+
   async #post(name: string, input: { readonly kind: string }, id?: string): Promise<void> {
+    this.#refuseClosed(name)
     // Who wants the events of a world that this letter makes gets them from its first tick on.
     const isAwaited = [...this.#awaiting].some((awaiting) => awaiting.name === name)
     if (isAwaited) await this.#use(name, () => undefined)
@@ -117,6 +123,7 @@ export class FleetWorlds {
 
   /** Calls a function with a world, which is made if it is not there, and followed until what it returns has settled. */
   async #use<T>(name: string, work: (world: FollowedWorld) => T | Promise<T>, fromStart = false): Promise<T> {
+    this.#refuseClosed(name)
     const following = this.#followed.get(name) ?? { world: this.#follow(name, fromStart), users: 0 }
     following.users++
     this.#followed.set(name, following)

@@ -182,6 +182,15 @@ describe('the events of a world by its name', () => {
       ])
     },
   )
+
+  it.each(Object.entries(closable))('%s, once it is closed: it refuses all that is asked of it', async (_, begin) => {
+    const { close, world } = begin()
+    await world('desk').ask('hello')
+    await close()
+    const desk = world('desk')
+    const asked = [() => desk.ask('more'), () => desk.message('more'), () => desk.approvals(), () => desk.sessions()]
+    for (const ask of asked) await expect(ask()).rejects.toMatchObject({ code: 'store-closed' })
+  })
 })
 
 describe.each([
