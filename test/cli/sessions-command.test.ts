@@ -86,6 +86,8 @@ describe('entia sessions', () => {
     await expect(command('remove')).rejects.toThrow(
       new UsageError('entia sessions remove needs a key. entia sessions list shows them.'),
     )
+    for (const key of ['', ' ', '-', '.', '..', '/', '*'])
+      await expect(command('remove', key)).rejects.toMatchObject({ code: 'invalid-argument' })
     await expect(command('shwo', 'x')).rejects.toThrow(
       /There is no command 'entia sessions shwo'\. Did you mean 'show'\?/,
     )

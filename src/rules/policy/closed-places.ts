@@ -27,7 +27,7 @@ export function closedBy(base: Base, config: PolicyConfig = {}, own: OwnPlaces =
 
 /**
  * What a call comes upon that it was not judged by: it names a folder, and below that lie places which a policy would ask about or
- * deny. Whoever goes through the folder leaves them out.
+ * deny. A tool that goes through the folder leaves them out.
  */
 export class ClosedPlaces {
   readonly places: readonly ClosedPlace[]

@@ -25,9 +25,21 @@ export interface PathLists {
 
 /** What editors, shells, agents and git run or obey without a question, in the folder that is worked in. */
 const guardedNames = words(
-  '.entia .vscode .idea .claude .cursor .mcp.json .envrc .gitconfig',
+  '.entia .vscode .idea .zed .helix .claude .codex .cursor .gemini .mcp.json .envrc .gitconfig',
   '.bashrc .bash_profile .bash_login .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin',
 )
+
+/** What shells, desktops and the system run by themselves, in a home folder. */
+const homeNames = words(
+  '.bash_logout .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .inputrc .config/fish bin .local/bin',
+  '.xprofile .xinitrc .xsession .xsessionrc .pam_environment .config/autostart .config/environment.d .config/systemd',
+  'Library/LaunchAgents',
+)
+
+/** Files and folders of a home folder whose programs run by themselves, besides those that no project has either. */
+export function startUpFiles(home: string): readonly string[] {
+  return homeNames.map((name) => join(home, name))
+}
 
 function words(...lines: readonly string[]): readonly string[] {
   return lines.join(' ').split(' ')

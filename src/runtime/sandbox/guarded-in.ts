@@ -6,7 +6,7 @@ import type { GuardedPath } from './stand-ins.ts'
 export interface GuardedIn {
   /** Files with secrets. */
   readonly secrets: readonly string[]
-  /** What git obeys: of a repository its configuration and hooks, and files that name another repository. */
+  /** What git and Mercurial obey: of a repository its configuration and hooks, and files that name another repository. */
   readonly guarded: readonly GuardedPath[]
   /** What is neither read nor written: folders that the user cannot list, since a program may give itself the right to. */
   readonly closed: readonly string[]
@@ -57,6 +57,7 @@ class Search implements GuardedIn {
         else if (isFolder) inner.push(() => this.#repository(path))
         else this.guarded.push({ path: this.#said(path) })
       } else if (isFolder) {
+        if (name === '.hg') this.guarded.push({ path: this.#said(join(path, 'hgrc')), standIn: '' })
         if (depth < maxDepth && name !== 'node_modules') inner.push(() => this.look(path, depth + 1))
       } else if (secretName.test(name) && !harmlessName.test(name)) {
         this.secrets.push(this.#said(path))

@@ -63,7 +63,7 @@ const untilProxiesListen = `for _ in $(seq 200); do ${proxiesListen} && break; s
 const config: SandboxRuntimeConfig = {
   network: { allowedDomains: [...allowedDomains], deniedDomains: [], strictAllowlist: true },
   filesystem: { denyRead: [], allowWrite: [], denyWrite: [] },
-  // It would look for files in the working folder of this process, which is empty: this one says so at once.
+  // It would look for files in the working folder of this process, which is empty.
   ripgrep: { command: shell, args: ['-c', 'exit 1'] },
   ...(bwrap !== undefined && { bwrapPath: bwrap }),
   ...(socat !== undefined && { socatPath: socat }),
@@ -77,7 +77,8 @@ async function begun(): Promise<{ readonly problem?: string }> {
   try {
     // Without a domain the network is closed by itself: proxies would only say so.
     if (allowedDomains.length > 0) await SandboxManager.initialize(config)
-    else SandboxManager.updateConfig(config)
+    // No program has this name, so none is started for each sandbox: the package goes on without what it would find.
+    SandboxManager.updateConfig({ ...config, ripgrep: { command: '' } })
     const command = await wrapped('trial', 'true', { folders: [], writable: [], guarded: [], hidden: [] })
     try {
       await promisify(execFile)(shell, ['-c', `exec ${command}`], { timeout: 10_000 })

@@ -10,7 +10,7 @@ import { absolute } from '../../rules/policy/paths.ts'
 import { contains, leadsTo } from '../../tools/files/leads-to.ts'
 import { type Folders, inHome, ownPaths } from '../config/folders.ts'
 import { markVariable } from '../tools/process-marks.ts'
-import type { PathLimits } from './confined-paths.ts'
+import { type PathLimits, startUpFiles } from './confined-paths.ts'
 import { type ConfinedProgram, NotConfined, type Program, type Reach, type Sandbox } from './port.ts'
 import { HostEnded, SandboxHost } from './sandbox-host.ts'
 import { namespaceRefused, sandboxPackages, type SandboxParts, sandboxParts } from './sandbox-parts.ts'
@@ -119,6 +119,7 @@ export class SessionSandbox implements Sandbox {
       rules: this.#rulesFor(reach),
       release: async () => void (await host.ask({ type: 'ended' }).catch(() => undefined)),
       stopped: async (printed, hasFailed) => {
+        // Answered behind the end of the program: what stood in for guarded paths is gone by then.
         const denied = await host.ask({ type: 'denied', run }).catch(() => '')
         const what = stoppedIn({
           command: program.args.join('\n'),
@@ -252,13 +253,15 @@ async function limitsOf(cwd: string, { config, folders: own, home }: SandboxOpti
     ),
   )
   const ownFolders = await all([own.config, own.data, own.cache, own.state])
-  const others = await all([own.state, ...deniedPaths, ...personalPaths])
+  const others = await all([...deniedPaths, ...personalPaths])
   return {
     folders,
     writable: [],
-    guarded: [...ownFolders, ...credentials, ...sandboxPackages(), notesFolder()].filter((path) => {
-      return folders.some((folder) => contains(folder, path))
-    }),
+    guarded: [...ownFolders, ...credentials, ...startUpFiles(home), ...sandboxPackages(), notesFolder()].filter(
+      (path) => {
+        return folders.some((folder) => contains(folder, path))
+      },
+    ),
     hidden: [...new Set([...credentials, ...others])].filter((path) => path !== cwd),
   }
 }

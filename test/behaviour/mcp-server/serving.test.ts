@@ -171,6 +171,9 @@ describe.for(eras)('a client of %s', (era: Era) => {
       expect(text).not.toContain('needle')
       expect(text.endsWith(`\n${notes}\n${outside}`)).toBe(true)
     }
+    for (const ref of ['HEAD:app/.env', 'HEAD:./.env', ':app/.env', 'HEAD:infra/notes.txt', 'HEAD:app/keys/k.txt'])
+      expect(await called(client, 'git_diff', { ref })).toContain(`${ref} is left out: it is a `)
+    expect(await called(client, 'git_diff', { ref: 'HEAD:app' })).toContain('HEAD:app names no commit.')
     expect(await called(client, 'grep_files', { pattern: 'needle' })).toBe(`[no matches]\n${notes}`)
     expect(await called(client, 'list_files', { recursive: true })).toBe('a.txt\n[1 denied paths skipped]')
     expect(await called(client, 'git_diff', { file: '..' })).toMatch(

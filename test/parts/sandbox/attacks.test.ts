@@ -88,7 +88,8 @@ describe.runIf(hasSandbox)('a command in the sandbox that wants out', () => {
     onTestFinished(() => rmSync(join(root, name, 'planted'), { force: true }))
     const { bash } = await confined({ project: root })
     expect(await bash(`touch ${name}/planted`)).toContain('Read-only file system')
-    expect(await bash('mv node_modules modules')).toMatch(/\[exit 1\]/)
+    // What should not work is taken back at once.
+    expect(await bash('mv node_modules modules && mv modules node_modules')).toMatch(/\[exit 1\]/)
   })
 
   it('sees no process of the host, neither its environment nor its files', async () => {
@@ -163,6 +164,13 @@ describe.runIf(hasSandbox)('a project in the sandbox', () => {
     expect(await bash('cat ~/.ssh/id_rsa ~/.aws/credentials ~/Documents/a; true')).not.toContain('secret')
     const planted = 'mkdir -p .ssh; echo x > .ssh/authorized_keys; echo x >> .bashrc; mv .ssh s; mkdir .ssh'
     expect(await bash(planted)).toContain('[exit 1]')
+    const run = ['.config/fish/config.fish', '.config/autostart/a.desktop', '.config/systemd/user/a.service', 'bin/ls']
+    const own = ['entia/config/config.json', 'entia/data/skills/a/SKILL.md', 'entia/cache/a', 'entia/state/a']
+    const more = ['.local/bin/ls', '.bash_logout', '.zlogout', '.cshrc', '.kshrc', '.login', '.xprofile', '.inputrc']
+    const tried = [...run, ...own, ...more].map(
+      (path) => `mkdir -p "$(dirname ${path})"; echo x > ${path} && echo made`,
+    )
+    expect(await bash(tried.join('; '))).not.toMatch(/^made/m)
     expect([readdirSync(join(cwd, '.ssh')), await readFile(join(cwd, '.bashrc'), 'utf8')]).toEqual([
       ['id_rsa'],
       '# mine',

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { readdir, readFile, symlink } from 'node:fs/promises'
-import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { chmod, readdir, readFile, symlink } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { tempFolder } from '../../tools/temp-folder.ts'
 import { confined, hasSandbox, loopback } from './confined.ts'
 
 function git(cwd: string, ...words: readonly string[]): string {
@@ -43,12 +44,31 @@ describe.runIf(hasSandbox)('a command in the sandbox', () => {
     expect(await bash(`echo 1 > a && git add a && ${commit} && git log --format=%s`)).toBe('one')
   })
 
+  it('makes none of the names that editors, agents and shells look for', async () => {
+    const { bash, cwd } = await confined({ prepare: (home) => void git(join(home, 'app'), 'init', '-q') })
+    const names = [
+      ...['.entia', '.vscode', '.idea', '.zed', '.helix', '.claude', '.codex', '.cursor', '.gemini', '.mcp.json'],
+      ...['.envrc', '.gitconfig', '.bashrc', '.bash_profile', '.bash_login', '.bash_aliases', '.profile'],
+      ...['.zshrc', '.zshenv', '.zprofile', '.zlogin'],
+      ...['.git/hooks/post-commit', '.git/config.worktree', '.git/commondir'],
+    ]
+    const tries = ['rm -rf $f', 'mv $f y', 'ln -sfn /etc $f', 'rm -f $f', 'mkdir $f', 'echo x > $f/a', 'echo x >> $f']
+    const made =
+      'if [ -L $f ] || [ -s $f -a ! -d $f -a "$(cat $f 2> /dev/null)" != . ] || [ -e $f/a -o -e y ]; then echo "$f"; fi'
+    expect(await bash(`for f in ${names.join(' ')}; do { ${tries.join('; ')}; } 2> /dev/null; ${made}; done`)).toBe(
+      '[no output]',
+    )
+    expect(await readdir(cwd)).toEqual(['.git'])
+  })
+
   it('does not write to hooks and configuration of repositories within', async () => {
     const { bash, cwd } = await confined()
     git(cwd, 'init', '-q')
     git(cwd, 'init', '-q', 'packages/inner')
     expect(await bash('echo x > packages/inner/.git/hooks/pre-commit')).toContain('Read-only file system')
     expect(await bash('git -C packages/inner config core.pager evil')).toMatch(/\[exit \d+\]\n\[sandbox: /)
+    const { bash: other } = await confined({ files: { 'app/lib/.hg/requires': '' } })
+    expect(await other('printf "[hooks]" > lib/.hg/hgrc')).toContain('Read-only file system')
   })
 
   it('does not write to the file that stands for a repository', async () => {
@@ -131,6 +151,18 @@ describe.runIf(hasSandbox)('a command in the sandbox', () => {
     expect(refused).toContain(`[sandbox: it stopped a connection to ${other.address}. `)
     expect(refused).toContain(`the network ${one.address} only`)
     expect(other.asked()).toBe(0)
+  })
+
+  it.runIf(process.platform === 'linux')('reaches them at once, also where the proxies begin late', async () => {
+    const path = process.env['PATH'] ?? ''
+    const socat = path.split(delimiter).find((folder) => existsSync(join(folder, 'socat'))) ?? ''
+    const folder = await tempFolder({ socat: `#!/bin/sh\nsleep 0.3\nexec ${join(socat, 'socat')} "$@"\n` })
+    await chmod(join(folder, 'socat'), 0o755)
+    vi.stubEnv('PATH', `${folder}${delimiter}${path}`)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const { address } = await loopback()
+    const { bash } = await confined({ allowedDomains: [address] })
+    expect(await bash(`unset NO_PROXY no_proxy; curl -sS http://${address}`)).toBe('let in')
   })
 
   it('is started outside of it where the call says so', async () => {
