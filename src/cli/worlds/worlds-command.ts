@@ -28,7 +28,7 @@ read without being opened: a program that drives a world is not disturbed.
   --schema NAME      of the database: the schema of the fleet (default: entia)
   --all              list: worlds of sessions too. Without it, a line counts
                      them, their letters and their size to their root world
-  --limit N          list: the first N root worlds (default: 200; --json has all)
+  --limit N          list: the first N root worlds (default: 200; --json: all)
   --root NAME        show: the root world of a session's world. Finds it faster
                      release: the same, needed for one
   --reason TEXT      kill: what entia worlds says of it
