@@ -432,7 +432,7 @@ describe('entia on a terminal', () => {
     const at = await place(inTurn(bash('echo run >> runs; sleep 60'), { text: 'Here again.', usage }))
     const terminal = await chat(at, ['--allow', 'bash'])
     terminal.type('Wait.\r')
-    await vi.waitUntil(() => existsSync(join(at.in, 'runs')), { timeout: 20_000 })
+    await expect.poll(() => readFile(join(at.in, 'runs'), 'utf8').catch(() => '')).toBe('run\n')
     terminal.kill()
     await terminal.ended
     const resumed = await chat(at, ['--resume'])
