@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { EntiaError } from '../../world/entia-error.ts'
 import { encodeName } from '../file-name.ts'
-import type { Connections } from './connections.ts'
 import type { SqlClient } from './port.ts'
 
 /**
@@ -20,7 +19,8 @@ const forbidden = '42501'
 
 interface Member {
   readonly place: string
-  readonly connections: Connections
+  /** A connection of its own, before the tables are there. */
+  readonly connect: () => Promise<SqlClient & { readonly end: () => Promise<void> }>
   /** Makes the tables, or brings them up to date. */
   readonly prepare: (client: SqlClient) => Promise<void>
 }
@@ -86,7 +86,7 @@ export class DatabaseList {
   /** One process after the other, since all lock in the same order: either all databases get the list, or the next one goes on. */
   async #beginAll(): Promise<readonly string[]> {
     const members = this.#members.filter((member) => member !== undefined)
-    const clients = await Promise.all(members.map(({ connections }) => connections.early()))
+    const clients = await Promise.all(members.map(({ connect }) => connect()))
     try {
       for (const [at, client] of clients.entries()) await members[at]?.prepare(client)
       const ids = await Promise.all(clients.map(async (client) => (await this.#keptBy(client)).id))

@@ -99,7 +99,7 @@ export class PostgresWorlds implements PostgresStore {
         await among?.list.check(among.at, client)
       },
     })
-    among?.list.add(among.at, { place, connections: this.#connections, prepare })
+    among?.list.add(among.at, { place, connect: () => this.#connections.early(), prepare })
     this.#presence = new Presence(
       this.#connections,
       { schema, lockClass, leaseMs, note, entered: `pg_notify('${channel}', '${peerNews}')` },
