@@ -183,7 +183,7 @@ export const linesAndPagesMutations: readonly Mutation[] = [
   },
   {
     name: 'first-news-is-read',
-    bug: 'of several notifications that are told in one message, the first is marked as read',
+    bug: 'of several notifications in one message, the first is marked as read',
     file: 'systems/sessions/wait.ts',
     before: '  for (const session of unread) markRead(world, session)\n',
     after: '  for (const session of unread.slice(0, 1)) markRead(world, session)\n',

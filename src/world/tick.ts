@@ -30,7 +30,11 @@ export interface TickResult extends Ticked, Step {
   readonly writers: Readonly<Record<string, string>>
 }
 
-/** Runs all systems; undone if one throws. @throws `system-failed`; what `change` throws; `world-driven`, `in-tick` */
+/**
+ * Runs all systems; undone if one throws.
+ * @param inputs are copied, unless they are canonical already
+ * @throws `system-failed`; what `change` throws; `not-json`, `invalid-input`; `world-driven`, `in-tick`
+ */
 export function tick(world: World, inputs: readonly Input[] = [], options: TickOptions = {}): TickResult {
   // A change is read in its own way.
   const known = inputs.map((input) => (input?.kind === 'change' ? input : canonicalInput(input)))

@@ -164,7 +164,7 @@ export function describeDispatchers(places: readonly DispatcherPlaces[]): void {
       expect(await one.next(5)).toEqual([])
     })
 
-    it('that rest come to nobody until they have a letter, and need no slot then', async () => {
+    it('that rest are given to no worker until they have a letter, and need no slot then', async () => {
       const seats = await make({ cap: 1 })
       const worker = await seats.worker()
       await launched(seats, worker, ['a', 'b'])

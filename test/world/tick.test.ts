@@ -63,6 +63,20 @@ describe('a tick', () => {
     expect(world.inputs).toEqual([])
   })
 
+  it('takes an input as it is when it is given, and only as JSON with a kind', () => {
+    const seen: unknown[] = []
+    const world = inhabited(doing((each) => seen.push(...each.inputs)))
+    const given = { kind: 'letter', lines: ['a'] }
+    const { inputs } = tick(world, [given])
+    given.lines.push('b')
+    expect([seen, inputs]).toEqual([[{ kind: 'letter', lines: ['a'] }], [{ kind: 'letter', lines: ['a'] }]])
+    const before = world.hash()
+    expect(() => tick(world, [{ kind: 'letter', at: new Date(0) } as never])).toThrow(refusal('not-json', 'at at'))
+    expect(() => tick(world, [{ lines: [] } as never])).toThrow(refusal('invalid-input', "a text in 'kind'"))
+    expect(() => tick(world, [undefined as never])).toThrow(refusal('not-json'))
+    expect(world.hash()).toBe(before)
+  })
+
   it('takes what was posted to a world that nothing drives, once, after what it was called with', () => {
     const seen: string[] = []
     const world = new World({ systems: [doing((each) => void seen.push(...each.inputs.map(({ kind }) => kind)))] })

@@ -68,7 +68,7 @@ export class PostgresBoard implements Board {
   #sweptAt = -Infinity
   /** There is something that a dead worker may have held. */
   #othersHold = true
-  /** As long as somebody wants to know of work, this worker sweeps where it is its turn. */
+  /** While its worker looks for work, it sweeps whenever that is its turn. */
   #isSweeping = false
   readonly #workers = new KnownWorkers()
   readonly #workHearers = new Set<() => void>()

@@ -216,7 +216,7 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
     return items
   }
 
-  /** Listeners get what came at the end alone. @param isBegun they know of its call */
+  /** Emits an item that arrived whole, at the end. @param isBegun its call was emitted before */
   #hear({ type, content, call_id: id, name, arguments: written }: Fields, isBegun: boolean): void {
     if (type === 'function_call') {
       if (!isBegun) this.#onDelta({ type: 'tool-call', id: textIn(id), name: textIn(name) })

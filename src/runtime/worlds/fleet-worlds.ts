@@ -179,7 +179,7 @@ export class FleetWorlds {
     }
   }
 
-  /** Calls a function once the world is there, whoever makes it. The returned function ends the wait. */
+  /** Calls a function once the world is there, made here or elsewhere. The returned function ends the wait. */
   #whenThere(name: string, call: (isNew: boolean) => void): () => void {
     let unwatch: (() => void) | undefined
     const end = (): void => {

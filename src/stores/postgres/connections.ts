@@ -165,7 +165,7 @@ export class Connections {
         max,
         idleTimeoutMillis,
         allowExitOnIdle: true,
-        // Settings would be those of whoever the pooler gives the connection next.
+        // A pooler gives the connection to another client next, which would get the settings.
         ...(direct === undefined && { onConnect: this.#prepared }),
       })
       made.on('error', ignore)

@@ -2,7 +2,7 @@ import { struck } from './presence.ts'
 import { lineNews } from './session-claims.ts'
 import { streamSweep } from './streams.ts'
 
-/** A parent may launch a session again to hear a letter; one that does not was told something when it had ended. */
+/** How long letters wait for a session that is not in line: its parent may launch it again. Older ones came after its end. */
 const unreadLastsMs = 600_000
 /** No statement is under way for so long. */
 const senderLastsMs = 3_600_000

@@ -141,6 +141,7 @@ describe('a session that has a slot and waits for its parent to grant what it ma
     const end = next(ended)
     await post('desk', message)
     await launched
+    await expect.poll(() => board.unfinished).toHaveLength(2)
     const [mid, last] = board.unfinished
     stuck.add(mid?.sessionId ?? '')
     worker('two', { maxSessions: 1 })

@@ -93,7 +93,7 @@ describe('an effect of class once in a line with one slot', () => {
     expect(begun).toEqual([`${second}/1`, `${first}/2`])
   })
 
-  it('whose agent is told to cancel while it has no turn is not cancelled, and begins', async () => {
+  it('begins, and is not cancelled, where its agent is cancelled while it has no turn', async () => {
     const cancels = atFirst((driver) => driver.post({ kind: 'cancel', agent: 1 }))
     const { agent, begun, runner, world } = line(cancels)
     expect(agent).toBe(1)

@@ -66,7 +66,7 @@ describe('a fleet behind a pooler of transactions', () => {
     expect(row?.['count']).toBeLessThanOrEqual(3 + 2 + 1)
   })
 
-  it('is told of what others do by its own connection, and loses its worlds with that', async () => {
+  it('hears what others do on its own connection, and loses its worlds with that', async () => {
     const direct = await newDatabase()
     const pooler = await Pooler.start(direct, 2)
     onTestFinished(() => pooler.close())

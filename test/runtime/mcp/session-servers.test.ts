@@ -74,7 +74,7 @@ describe('MCP servers of the configuration', () => {
     expect(at.starts()).toBe(2)
   })
 
-  it('are told of the folders that the configuration names, relative to that of the chat', async () => {
+  it('get the folders that the configuration names, relative to that of the chat', async () => {
     const at = await home((server) => ({ mcp: { servers: { misfit: { ...server, roots: ['sub', '/other'] } } } }))
     const { say } = await chatting(at)
     const [told = ''] = await say(['misfit__roots'])
