@@ -3,6 +3,7 @@ import type { Row } from './row.ts'
 /** What there is to measure, by name, in the order in which it is measured. */
 export const subjects: Readonly<Record<string, () => Promise<{ readonly measure: () => Promise<Row[]> }>>> = {
   step: () => import('./step.ts'), //          a model call and a tool call, in process
+  'step-calls': () => import('./step-calls.ts'), // the same, in function calls
   journal: () => import('./journal.ts'), //    the same with SQLite behind it; its size; its way back
   start: () => import('./start.ts'), //        many agents at once
   memory: () => import('./memory.ts'), //      what agents weigh
