@@ -20,9 +20,9 @@ export const engineMutations: readonly Mutation[] = [
     name: 'change-replaces-inputs',
     bug: 'a change takes the inputs of its tick with it',
     file: 'src/engine/loop/inbox.ts',
-    before: '    while (end - begin < this.#maxInputs && isPlain(this.#entries[end], end === this.#next)) end++\n',
+    before: "    const entries = this.#entries.slice(begin, end) as Intake['entries']\n",
     after:
-      '    while (end - begin < this.#maxInputs && isPlain(this.#entries[end], end === this.#next)) end++\n    if (change !== undefined && end > begin + 1) return (this.#next = end), { change, entries: [] }\n',
+      "    const entries = (change !== undefined && end > begin + 1 ? [] : this.#entries.slice(begin, end)) as Intake['entries']\n",
   },
   {
     name: 'effects-begin-before-commit',
@@ -43,15 +43,15 @@ export const engineMutations: readonly Mutation[] = [
     name: 'once-begins-unmarked',
     bug: 'a once effect begins before the world says that it is running',
     file: 'src/engine/effects/pump.ts',
-    before: '    if (!job.isOnce) this.#begin(',
-    after: "    if (order.restart !== 'resumable') this.#begin(",
+    before: '    if (!job.isOnce) return this.#begin(',
+    after: '    return this.#begin(',
   },
   {
     name: 'once-begins-again',
     bug: 'a once effect that was cut off by a crash runs again',
     file: 'src/engine/effects/pump.ts',
-    before: "    return this.#world.get(effect, Effect)?.restart === 'resumable'",
-    after: "    return this.#world.get(effect, Effect)?.restart !== 'pure'",
+    before: "    return this.world.get(effect, Effect)?.restart === 'resumable'",
+    after: "    return this.world.get(effect, Effect)?.restart !== 'pure'",
   },
   {
     name: 'pending-not-taken-up',
@@ -92,8 +92,8 @@ export const engineMutations: readonly Mutation[] = [
     name: 'settled-work-goes-on',
     bug: 'work whose effect was settled without it is not called off',
     file: 'src/engine/effects/pump.ts',
-    before: "    this.#forget(effect)?.abort('The effect was settled without it.')",
-    after: '    this.#forget(effect)',
+    before: "    this.#forget(job)\n    job.abort('The effect was settled without it.')",
+    after: '    this.#forget(job)',
   },
   {
     name: 'untold-not-told-again',

@@ -9,7 +9,7 @@ import { ToolRegistry } from '../../components/agent/tool-registry.ts'
 import type { ModelRequest } from '../models/port.ts'
 import { projectionStart } from '../rules/projection/boundaries.ts'
 import { liveSubagentsIn } from '../rules/projection/live-tail.ts'
-import { callerOf, modelCalledBy, requestOf } from '../rules/projection/project.ts'
+import { callToModel } from '../rules/projection/project.ts'
 import { rawTokens, rawTokensOfText } from '../rules/tokens/estimate-tokens.ts'
 import { countedCalls, factorOf } from '../rules/tokens/request-tokens.ts'
 import type { Entity } from '../world/component.ts'
@@ -35,9 +35,7 @@ export function partedRequest(world: World, effect: Entity): PartedRequest {
     const what = `Entity ${effect} is no model call of world '${world.name}' at tick ${world.tick}`
     throw new EntiaError('invalid-argument', `${what}. Choose a call of the list.`, { entity: effect })
   }
-  const agent = callerOf(world, effect)
-  const model = modelCalledBy(world, effect)
-  const request = requestOf(world, effect)
+  const { agent, model, request } = callToModel(world, effect)
   const factor = factorOf(model, countedCalls(world, agent).get(model))
   let [bytes, tokens] = [0, 0]
   const parts = draftsOf(world, effect, agent, model, request).map((draft): RequestPart => {

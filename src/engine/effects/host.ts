@@ -211,18 +211,18 @@ export class Host {
    */
   enqueue(name: string | undefined, begin: Begin): void {
     if (name === undefined) return this.#slots.take(begin)
-    const inRoom = (leaveQueue?: () => void): void => {
+    const inRoom = (leaveQueue?: () => void): void =>
       this.#slots.take((leave) => {
-        const free = (): void => {
+        const leaveBoth = (): void => {
           leave()
           leaveQueue?.()
         }
+        const free = leaveQueue === undefined ? leave : leaveBoth
         if (this.#slotsByQueue.get(name)?.isHeld !== true) return begin(free)
         // The queue was held while this waited for room.
         this.enqueue(name, begin)
         free()
       })
-    }
     // A queue without a limit counts nothing until it is held.
     const own = this.#maxOf(name) === undefined ? this.#slotsByQueue.get(name) : this.#slotsOf(name)
     if (own === undefined) inRoom()

@@ -1,20 +1,46 @@
+import type { z } from 'zod'
+import type { Effect } from '../../../components/effects/effect.ts'
 import type { StandardInput } from '../../protocol/input.ts'
 import type { OwnInput } from '../../world/input.ts'
-import type { Entity } from '../../world/component.ts'
+import type { DeepReadonly, Entity } from '../../world/component.ts'
+import type { World } from '../../world/world.ts'
 import { type Clock, type Sleep, sleep, type Sleeper } from '../loop/clock.ts'
 import type { StreamEvent } from '../loop/events.ts'
 import type { EffectContext, HeldPlace, ValuePlace } from './effect-kind.ts'
 
-/** One try of an effect, from its commit until it is settled or called off. */
-export class Job implements Sleeper {
+type EffectData = DeepReadonly<z.infer<typeof Effect.schema>>
+
+export interface JobOwner {
+  readonly world: Pick<World, 'name'>
+  readonly clock: Clock
+  readonly isStopping: boolean
+  readonly values: ValuePlace
+  admit(job: Job, place?: HeldPlace): Promise<void>
+  emit(event: StreamEvent): void
+  enter(input: StandardInput | OwnInput, id: string): Promise<unknown>
+}
+
+/**
+ * One try of an effect, from its commit until it is settled or called off; its work gets it as its context. It waits for a slot,
+ * and of class `once` until it is admitted; then its work begins; then it is over: finished with an outcome, or called off.
+ */
+export class Job implements EffectContext, Sleeper {
   readonly effect: Entity
   readonly attempt: number
+  readonly key: string
+  /** For the work, from its beginning. */
+  readonly timeoutMs: number | undefined
+  /** It must be admitted before its work begins. */
+  readonly isOnce: boolean
+  /** Of class `once`: its world has it as running, or is told so now. */
+  isAdmitting = false
   isCalledOff = false
   isOver = false
-  /** It is of class `once`, and its world has it as running or is told so now. */
-  isOnce = false
-  timer: (() => void) | undefined
-  readonly #clock: Clock
+  /** Cancels the alarm of `timeoutMs`. */
+  cancelAlarm: (() => void) | undefined
+  /** Gives its slot back; idempotent. */
+  leaveSlot: (() => void) | undefined
+  readonly #owner: JobOwner
   #controller: AbortController | undefined
   #reason: string | undefined
   #abortReason: DOMException | undefined
@@ -28,17 +54,19 @@ export class Job implements Sleeper {
   #admit: (() => void) | undefined
   #isHeld = false
   #release: (() => void) | undefined
-  #whenCalledOff: (() => void) | undefined
-  /** Called once the world has taken its outcome, or goes on without it. */
-  whenGone: (() => void) | undefined
+  #whenGone: (() => void) | undefined
 
-  constructor(effect: Entity, attempt: number, clock: Clock) {
+  constructor(effect: Entity, { attempt, key, restart, timeoutMs }: EffectData, owner: JobOwner) {
     this.effect = effect
     this.attempt = attempt
-    this.#clock = clock
+    this.key = key ?? `${owner.world.name}/${effect}`
+    this.timeoutMs = timeoutMs
+    this.isOnce = restart === 'once'
+    this.#owner = owner
   }
 
-  /** Made when first asked for: most work never looks. */
+  // What work gets. Getters of functions, since work takes them out of its context, and few of them.
+
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
@@ -47,10 +75,70 @@ export class Job implements Sleeper {
     return this.#controller.signal
   }
 
-  /** What `signal.aborted` says, without a signal. */
   get isAborted(): boolean {
     return this.isCalledOff || this.#breakReason !== undefined
   }
+
+  get breakOff(): EffectContext['breakOff'] {
+    return (reason) => {
+      this.#breakReason ??= new DOMException(reason, 'AbortError')
+      this.#controller?.abort(this.#breakReason)
+    }
+  }
+
+  get isStopping(): boolean {
+    return this.#owner.isStopping
+  }
+
+  get sleep(): EffectContext['sleep'] {
+    return (durationMs) => sleep(this.#owner.clock, durationMs, this)
+  }
+
+  get admit(): EffectContext['admit'] {
+    return (place) => this.#outside(this.#owner.admit(this, place))
+  }
+
+  get wait(): EffectContext['wait'] {
+    return (promise) => this.#outside(promise)
+  }
+
+  get post(): EffectContext['post'] {
+    return (input, id) => this.#outside(this.#owner.enter(input, id))
+  }
+
+  get values(): ValuePlace {
+    return this.#owner.values
+  }
+
+  get whenGone(): EffectContext['whenGone'] {
+    return (call) => {
+      if (this.isCalledOff) call()
+      else this.#whenGone = call
+    }
+  }
+
+  get emit(): EffectContext['emit'] {
+    return (event) => {
+      // Work that was called off is not heard any more, except that what it streamed counts no more.
+      if (!this.isOver || (this.isCalledOff && event.type === 'model-discarded')) this.#owner.emit(event)
+    }
+  }
+
+  get tell(): EffectContext['emit'] {
+    return this.emit
+  }
+
+  /** The clock does not wait for what goes on outside. */
+  async #outside<T>(promise: Promise<T>): Promise<T> {
+    this.end()
+    try {
+      return await promise
+    } finally {
+      this.begin()
+    }
+  }
+
+  // Its sleeps.
 
   get abortReason(): DOMException | undefined {
     if (this.#reason !== undefined) this.#abortReason ??= new DOMException(this.#reason, 'AbortError')
@@ -69,29 +157,56 @@ export class Job implements Sleeper {
     this.begin()
   }
 
+  // What becomes of it.
+
   /** Begins, or wakes: unless it sleeps elsewhere too, the clock must not run ahead of it. */
   begin(): void {
     this.#waits--
-    if (this.#waits === 0 && !this.isOver) this.#clock.begin?.()
+    if (this.#waits === 0 && !this.isOver) this.#owner.clock.begin?.()
   }
 
   end(): void {
     this.#waits++
-    if (this.#waits === 1 && !this.isOver) this.#clock.end?.()
+    if (this.#waits === 1 && !this.isOver) this.#owner.clock.end?.()
   }
 
+  /** Its work has an outcome. */
   finish(): void {
     if (this.isOver) return
     this.isOver = true
-    this.timer?.()
+    this.cancelAlarm?.()
     // What it leaves asleep has no more to do: a timer would hold up the process.
     this.#sleep?.cancel?.()
-    for (const wait of this.#otherSleeps ?? []) wait.cancel?.()
-    if (this.#waits === 0) this.#clock.end?.()
+    if (this.#otherSleeps !== undefined) for (const wait of this.#otherSleeps) wait.cancel?.()
+    if (this.#waits === 0) this.#owner.clock.end?.()
+  }
+
+  /** Calls its work off, unless it is over. */
+  abort(reason: string): void {
+    if (this.isOver) return
+    this.finish()
+    this.isCalledOff = true
+    this.#reason = reason
+    this.#controller?.abort(this.abortReason)
+    this.#sleep?.breakOff()
+    for (const wait of this.#otherSleeps ?? []) wait.breakOff()
+    this.#admit?.()
+    this.#release?.()
+    this.leaveSlot?.()
+  }
+
+  /** The world has taken its outcome, or goes on without it. */
+  gone(): void {
+    this.#whenGone?.()
+  }
+
+  /** Its world has it as running. */
+  admitted(): void {
+    this.#admit?.()
   }
 
   /** Resolves once its world has admitted it, holds it, or has called it off. */
-  admitted(): Promise<void> {
+  untilAdmitted(): Promise<void> {
     if (this.isCalledOff) return Promise.resolve()
     return new Promise((resolve) => (this.#admit = resolve))
   }
@@ -109,131 +224,8 @@ export class Job implements Sleeper {
   }
 
   /** Resolves once its world does not hold it any more, or has called it off. */
-  released(): Promise<void> {
+  untilReleased(): Promise<void> {
     if (!this.#isHeld || this.isCalledOff) return Promise.resolve()
     return new Promise((resolve) => (this.#release = resolve))
-  }
-
-  whenCalledOff(call: () => void): void {
-    if (this.isCalledOff) call()
-    else this.#whenCalledOff = call
-  }
-
-  admit(): void {
-    this.#admit?.()
-  }
-
-  /** Aborts the signal; its work still settles it. */
-  breakOff(reason: string): void {
-    this.#breakReason ??= new DOMException(reason, 'AbortError')
-    this.#controller?.abort(this.#breakReason)
-  }
-
-  abort(reason: string): void {
-    if (this.isOver) return
-    this.finish()
-    this.isCalledOff = true
-    this.#reason = reason
-    this.#controller?.abort(this.abortReason)
-    this.#sleep?.breakOff()
-    for (const wait of this.#otherSleeps ?? []) wait.breakOff()
-    this.#admit?.()
-    this.#release?.()
-    this.#whenCalledOff?.()
-  }
-}
-
-export interface JobOwner {
-  readonly clock: Clock
-  readonly isStopping: boolean
-  admit(job: Job, place?: HeldPlace): Promise<void>
-  emit(event: StreamEvent): void
-  readonly values: ValuePlace
-  enter(input: StandardInput | OwnInput, id: string): Promise<unknown>
-}
-
-/** Getters, since work takes functions out of its context, and few of them. */
-export class JobContext implements EffectContext {
-  readonly key: string
-  readonly #job: Job
-  readonly #owner: JobOwner
-
-  constructor(job: Job, key: string, owner: JobOwner) {
-    this.#job = job
-    this.#owner = owner
-    this.key = key
-  }
-
-  get effect(): Entity {
-    return this.#job.effect
-  }
-
-  get attempt(): number {
-    return this.#job.attempt
-  }
-
-  get signal(): AbortSignal {
-    return this.#job.signal
-  }
-
-  get isAborted(): boolean {
-    return this.#job.isAborted
-  }
-
-  get breakOff(): EffectContext['breakOff'] {
-    return (reason) => this.#job.breakOff(reason)
-  }
-
-  get isStopping(): boolean {
-    return this.#owner.isStopping
-  }
-
-  get sleep(): EffectContext['sleep'] {
-    return (durationMs) => sleep(this.#owner.clock, durationMs, this.#job)
-  }
-
-  get admit(): EffectContext['admit'] {
-    return (place) => outside(this.#job, this.#owner.admit(this.#job, place))
-  }
-
-  get wait(): EffectContext['wait'] {
-    return (promise) => outside(this.#job, promise)
-  }
-
-  get post(): EffectContext['post'] {
-    return (input, id) => outside(this.#job, this.#owner.enter(input, id))
-  }
-
-  get values(): ValuePlace {
-    return this.#owner.values
-  }
-
-  get whenGone(): EffectContext['whenGone'] {
-    return (call) => {
-      if (this.#job.isCalledOff) call()
-      else this.#job.whenGone = call
-    }
-  }
-
-  get emit(): EffectContext['emit'] {
-    return (event) => {
-      // Work that was called off is not heard any more, except that what it streamed counts no more.
-      const { isOver, isCalledOff } = this.#job
-      if (!isOver || (isCalledOff && event.type === 'model-discarded')) this.#owner.emit(event)
-    }
-  }
-
-  get tell(): EffectContext['emit'] {
-    return this.emit
-  }
-}
-
-/** The clock does not wait for what goes on outside a job. */
-async function outside<T>(job: Job, promise: Promise<T>): Promise<T> {
-  job.end()
-  try {
-    return await promise
-  } finally {
-    job.begin()
   }
 }

@@ -13,7 +13,7 @@ import type {
   ModelReply,
   ModelRequest,
 } from '../../models/port.ts'
-import { callerOf, modelCalledBy, requestOf } from '../../rules/projection/project.ts'
+import { modelCalledBy, callToModel } from '../../rules/projection/project.ts'
 import type { PricedCall, Prices } from '../../models/prices.ts'
 import { providerDefaults, sizeOfDelta, tooLong } from '../../models/reply-bound.ts'
 import { maxRetryAfterMsOf, retryPolicyOf } from '../../rules/projection/host-facts.ts'
@@ -57,9 +57,10 @@ class CallOfModel {
     this.#host = host
     this.#world = world
     this.#effect = effect
-    this.#agent = callerOf(world, effect)
-    this.#model = modelCalledBy(world, effect)
-    this.#request = requestOf(world, effect)
+    const { agent, model, request } = callToModel(world, effect)
+    this.#agent = agent
+    this.#model = model
+    this.#request = request
     this.#isSideCall = world.has(effect, SideCall)
     this.#context = this.#isSideCall ? undefined : world.get(this.#agent, Context)
     this.#maxRetryAfterMs = maxRetryAfterMsOf(retryPolicyOf(world, this.#agent, this.#model))

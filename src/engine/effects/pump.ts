@@ -2,7 +2,6 @@ import { Due, Effect, Pending, Running } from '../../../components/effects/effec
 import { GrantAwaited } from '../../../components/sessions/subagent-session.ts'
 import type { StandardInput } from '../../protocol/input.ts'
 import type { OutcomeData } from '../../protocol/failure.ts'
-import type { RestartClass } from '../../protocol/tool-declaration.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import type { Entity } from '../../world/component.ts'
 import type { OwnInput } from '../../world/input.ts'
@@ -12,17 +11,10 @@ import type { Clock } from '../loop/clock.ts'
 import type { EffectKind, HeldPlace, ValuePlace, Work } from './effect-kind.ts'
 import type { StreamEvent } from '../loop/events.ts'
 import type { Host } from './host.ts'
-import { Job, JobContext, type JobOwner } from './job.ts'
+import { Job, type JobOwner } from './job.ts'
 
 /** Components by which an effect says what is to be done about it. */
 const followed = [Due, Effect, GrantAwaited, Pending, Running]
-
-/** Work, with what its effect said when it was prepared: while it waits, a tick may be committed that has the effect no more. */
-interface Order {
-  readonly work: Work
-  readonly restart: RestartClass
-  readonly timeoutMs: number | undefined
-}
 
 export interface PumpOwner {
   post(input: StandardInput): void
@@ -37,10 +29,11 @@ export interface PumpOwner {
 
 /** Starts the effects of committed ticks, aborts those that later ticks have settled, and posts outcomes. */
 export class Pump implements JobOwner {
-  readonly #world: World
+  readonly world: World
   readonly #host: Host
   readonly #owner: PumpOwner
   readonly #kindOf: (name: string) => EffectKind
+  readonly #kinds = new Map<string, EffectKind>()
   readonly clock: Clock
   isStopping = false
   /** Nothing begins any more, and what would begin again elsewhere is aborted. */
@@ -55,7 +48,7 @@ export class Pump implements JobOwner {
   readonly #heldBack: Entity[] = []
 
   constructor(world: World, host: Host, owner: PumpOwner, kindOf: (name: string) => EffectKind) {
-    this.#world = world
+    this.world = world
     this.#host = host
     this.#owner = owner
     this.#kindOf = kindOf
@@ -74,7 +67,7 @@ export class Pump implements JobOwner {
   takeUp(offsetMs: number, reruns: readonly Entity[]): void {
     this.#offsetMs = offsetMs
     this.#heldBack.push(...reruns)
-    const { state } = this.#world.core
+    const { state } = this.world.core
     // From the columns: a query would have bitECS follow these components from here on.
     // A `once` effect does not begin again; a session that continues goes ahead of those that wait.
     const goingOn = state.entitiesWith(Running).filter((effect) => this.#isResumable(effect))
@@ -83,22 +76,22 @@ export class Pump implements JobOwner {
   }
 
   follow(): void {
-    const { state } = this.#world.core
+    const { state } = this.world.core
     for (const { entity } of state.tracking.despawned) this.#callOff(entity)
     for (const effect of state.written(followed)) this.#follow(effect)
-    for (const effect of this.#heldBack.splice(0)) if (this.#world.exists(effect)) this.#follow(effect)
+    for (const effect of this.#heldBack.splice(0)) if (this.world.exists(effect)) this.#follow(effect)
   }
 
   #follow(effect: Entity): void {
-    const { attempt, deadlineMs } = this.#world.get(effect, Effect) ?? {}
+    const { attempt, deadlineMs } = this.world.get(effect, Effect) ?? {}
     const job = this.#jobs.get(effect)
-    const dueMs = this.#world.get(effect, Due)?.atMs
-    if (job !== undefined) job.isHeld = this.#world.has(effect, GrantAwaited)
-    if (this.#world.has(effect, Running)) {
+    const dueMs = this.world.get(effect, Due)?.atMs
+    if (job !== undefined) job.isHeld = this.world.has(effect, GrantAwaited)
+    if (this.world.has(effect, Running)) {
       // Without a job, it ran when the last process ended.
-      if (job !== undefined) job.admit()
+      if (job !== undefined) job.admitted()
       else if (this.#isResumable(effect)) this.#start(effect)
-    } else if (!this.#world.has(effect, Pending)) this.#callOff(effect)
+    } else if (!this.world.has(effect, Pending)) this.#callOff(effect)
     else if (job?.attempt !== attempt) this.#start(effect)
     if (dueMs !== undefined) this.#setTimer(effect, dueMs)
     else if (deadlineMs !== undefined && this.#jobs.has(effect)) this.#setTimer(effect, deadlineMs, true)
@@ -110,10 +103,10 @@ export class Pump implements JobOwner {
     this.isStopping = true
     for (const cancel of this.#timers.values()) cancel()
     this.#timers.clear()
-    for (const [effect, job] of this.#jobs) {
-      if (job.isOnce || job.isOver) continue
+    for (const job of this.#jobs.values()) {
+      if (job.isAdmitting || job.isOver) continue
+      this.#forget(job)
       job.abort('The Runner is stopped.')
-      this.#forget(effect)
     }
     if (this.#jobs.size === 0) return
     const drained = new Promise<void>((resolve) => (this.#drained = resolve))
@@ -129,7 +122,7 @@ export class Pump implements JobOwner {
     this.#timers.clear()
     for (const job of this.#jobs.values()) {
       job.abort('The Runner was stopped.')
-      job.whenGone?.()
+      job.gone()
       this.#owner.gone(job.effect)
     }
     this.#jobs.clear()
@@ -138,52 +131,58 @@ export class Pump implements JobOwner {
   }
 
   #isResumable(effect: Entity): boolean {
-    return this.#world.get(effect, Effect)?.restart === 'resumable'
+    return this.world.get(effect, Effect)?.restart === 'resumable'
   }
 
   #start(effect: Entity): void {
     if (this.#isDraining) return
-    const { kind, attempt, restart, timeoutMs } = this.#world.read(effect, Effect)
+    const asked = this.world.read(effect, Effect)
     this.#callOff(effect)
-    const job = new Job(effect, attempt, this.#host.clock)
-    job.isHeld = this.#world.has(effect, GrantAwaited)
+    const job = new Job(effect, asked, this)
+    if (this.world.has(effect, GrantAwaited)) job.isHeld = true
     this.#jobs.set(effect, job)
     try {
-      const doing = this.#kindOf(kind)
-      const queue = doing.queue?.(this.#world, effect)
-      const work = doing.prepare(this.#world, effect)
+      const kind = this.#kinds.get(asked.kind) ?? this.#kindNamed(asked.kind)
+      const queue = kind.queue?.(this.world, effect)
+      const work = kind.prepare(this.world, effect)
       if (work === undefined) return
-      const begin = (free: () => void): void => this.#run(job, { work, restart, timeoutMs }, free)
-      if (doing.isWaiting === true) begin(() => undefined)
+      const begin = (leaveSlot?: () => void): void => this.#enter(job, work, leaveSlot)
+      if (kind.isWaiting === true) begin()
       else this.#host.enqueue(queue, begin)
     } catch (error) {
-      this.#finish(job, thrown(error), () => undefined)
+      this.#finish(job, thrown(error))
     }
   }
 
-  #run(job: Job, order: Order, free: () => void): void {
-    if (job.isCalledOff) return free()
-    job.isOnce = order.restart === 'once'
-    if (!job.isOnce) this.#begin(job, order, free)
-    else void this.admit(job).then(() => (job.isCalledOff ? free() : this.#begin(job, order, free)))
+  #kindNamed(name: string): EffectKind {
+    const kind = this.#kindOf(name)
+    this.#kinds.set(name, kind)
+    return kind
   }
 
-  #begin(job: Job, { work, timeoutMs }: Order, free: () => void): void {
+  /** In its slot. A `once` job begins only once its world has committed that it runs. */
+  #enter(job: Job, work: Work, leaveSlot: (() => void) | undefined): void {
+    if (job.isCalledOff) return leaveSlot?.()
+    if (!job.isOnce) return this.#begin(job, work, leaveSlot)
+    job.isAdmitting = true
+    void this.admit(job).then(() => (job.isCalledOff ? leaveSlot?.() : this.#begin(job, work, leaveSlot)))
+  }
+
+  #begin(job: Job, work: Work, leaveSlot: (() => void) | undefined): void {
     const { clock } = this
-    const { effect, attempt } = job
-    if (timeoutMs !== undefined) job.timer = clock.at(clock.now() + timeoutMs, () => this.#fire(effect, attempt))
+    const { attempt, effect, timeoutMs } = job
+    if (timeoutMs !== undefined) job.cancelAlarm = clock.at(clock.now() + timeoutMs, () => this.#fire(effect, attempt))
     job.begin()
-    job.whenCalledOff(free)
-    const key = this.#world.get(effect, Effect)?.key ?? `${this.#world.name}/${effect}`
+    job.leaveSlot = leaveSlot
     let outcome: OutcomeData | Promise<OutcomeData>
     try {
-      outcome = work(new JobContext(job, key, this))
+      outcome = work(job)
     } catch (error) {
       outcome = thrown(error)
     }
-    if (!isThenable(outcome)) return this.#finish(job, outcome, free)
-    const fail = (error: unknown): void => this.#finish(job, thrown(error), free)
-    void outcome.then((settled) => this.#finish(job, settled, free)).catch(fail)
+    if (!isThenable(outcome)) return this.#finish(job, outcome)
+    const fail = (error: unknown): void => this.#finish(job, thrown(error))
+    void outcome.then((settled) => this.#finish(job, settled)).catch(fail)
   }
 
   async admit(job: Job, place?: HeldPlace): Promise<void> {
@@ -191,13 +190,13 @@ export class Pump implements JobOwner {
     for (;;) {
       while (job.isHeld && !job.isCalledOff) {
         place?.leave()
-        await job.released()
+        await job.untilReleased()
         if (!job.isCalledOff) await place?.enter('return')
       }
-      if (job.isCalledOff || this.#world.has(effect, Running)) return
+      if (job.isCalledOff || this.world.has(effect, Running)) return
       this.#owner.post({ attempt, effect, kind: 'admitted' })
       // Its world may have refused it, and let it go since.
-      await job.admitted()
+      await job.untilAdmitted()
     }
   }
 
@@ -213,7 +212,7 @@ export class Pump implements JobOwner {
     return this.#owner.values()
   }
 
-  #finish(job: Job, outcome: OutcomeData, free: () => void): void {
+  #finish(job: Job, outcome: OutcomeData): void {
     const { effect, attempt } = job
     if (job.isCalledOff) this.#owner.dropped()
     else {
@@ -221,28 +220,29 @@ export class Pump implements JobOwner {
       this.#finished++
       this.#owner.post({ attempt, effect, kind: 'outcome', outcome })
     }
-    free()
+    job.leaveSlot?.()
   }
 
   #callOff(effect: Entity): void {
-    this.#clearTimer(effect)
-    this.#forget(effect)?.abort('The effect was settled without it.')
+    if (this.#timers.size > 0) this.#clearTimer(effect)
+    const job = this.#jobs.get(effect)
+    if (job === undefined) return
+    this.#forget(job)
+    job.abort('The effect was settled without it.')
   }
 
-  #forget(effect: Entity): Job | undefined {
-    const job = this.#jobs.get(effect)
-    if (job?.isOver === true) this.#finished--
-    this.#jobs.delete(effect)
-    job?.whenGone?.()
-    if (job !== undefined) this.#owner.gone(effect)
+  #forget(job: Job): void {
+    if (job.isOver) this.#finished--
+    this.#jobs.delete(job.effect)
+    job.gone()
+    this.#owner.gone(job.effect)
     if (this.#jobs.size === 0) this.#drained?.()
-    return job
   }
 
   #setTimer(effect: Entity, atMs: number, isDeadline = false): void {
     this.#clearTimer(effect)
     if (this.#isDraining) return
-    const { attempt } = this.#world.read(effect, Effect)
+    const { attempt } = this.world.read(effect, Effect)
     const { clock } = this
     const fire = (): void => {
       this.#timers.delete(effect)

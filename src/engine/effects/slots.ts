@@ -27,10 +27,6 @@ export class Slots {
   #running = 0
   #hold: { readonly untilMs: number; readonly cancel: () => void } | undefined
 
-  readonly #endDirect = (): void => {
-    if (this.#ending++ === 0) queueMicrotask(this.#endAll)
-  }
-
   /** In a microtask, as in p-queue: what returns to the line in the same moment goes ahead. */
   readonly #endAll = (): void => {
     this.#direct -= this.#ending
@@ -66,10 +62,10 @@ export class Slots {
    * @param isReturning it had a slot before, and goes ahead of work that never had one
    */
   take(begin: Begin, isReturning = false): void {
-    const isRoom = !this.isHeld && this.#direct + (this.#line?.pending ?? 0) < this.#max
+    const isRoom = this.#hold === undefined && this.#direct + (this.#line?.pending ?? 0) < this.#max
     if (!isRoom || (this.#line?.size ?? 0) > 0) return this.#wait(begin, isReturning)
     this.#direct++
-    begin(this.#begun(this.#endDirect))
+    this.#stay(begin)
   }
 
   /** From now on there is room for so much. What has begun goes on. */
@@ -101,18 +97,20 @@ export class Slots {
     const line = (this.#line ??= new PQueue())
     // While something waits, work that ends keeps the line fitted.
     if (line.size === 0) this.#fit()
-    void line.add(() => new Promise<void>((resolve) => begin(this.#begun(resolve))), { priority: isReturning ? 1 : 0 })
+    void line.add(() => new Promise<void>((resolve) => this.#stay(begin, resolve)), { priority: isReturning ? 1 : 0 })
   }
 
-  #begun(end: () => void): () => void {
+  /** @param end of a stay that the line counts */
+  #stay(begin: Begin, end?: () => void): void {
     this.#running++
     let isOver = false
-    return () => {
+    begin(() => {
       if (isOver) return
       isOver = true
       this.#running--
-      end()
-    }
+      if (end !== undefined) end()
+      else if (this.#ending++ === 0) queueMicrotask(this.#endAll)
+    })
   }
 
   /** Leaves the line as much room as work that began without waiting does not take. */

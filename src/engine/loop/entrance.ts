@@ -91,6 +91,11 @@ export class Entrance {
     return new EntiaError('world-driven', `The Runner of world '${this.#world.name}' ${what}.`)
   }
 
+  /** Rejects what no tick has taken. */
+  refuseRest(): void {
+    for (const waiter of this.inbox.drain()) waiter.reject(this.refusal('was stopped before this was committed'))
+  }
+
   /**
    * Puts in an input of a program. Resolves with the tick that took it, once committed; for an id that was seen before, with
    * the tick of the first, or `undefined` if that is committed.

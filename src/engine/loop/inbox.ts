@@ -68,7 +68,11 @@ export class Inbox {
     const change = first?.change === undefined ? undefined : { make: first.change, waiter: first.waiter }
     let end = this.#next + (change === undefined ? 0 : 1)
     const begin = end
-    while (end - begin < this.#maxInputs && isPlain(this.#entries[end], end === this.#next)) end++
+    for (; end - begin < this.#maxInputs; end++) {
+      const { input } = this.#entries[end] ?? {}
+      // A change from before the start is an input, and must be the first of its tick.
+      if (input === undefined || (input.kind === 'change' && end > this.#next)) break
+    }
     const entries = this.#entries.slice(begin, end) as Intake['entries']
     this.#next = end
     if (this.#next >= this.#entries.length || this.#next > 4_096) {
@@ -89,9 +93,4 @@ export class Inbox {
     this.#next = 0
     return waiters
   }
-}
-
-/** A change from before the start is an input, and must be the first of its tick. */
-function isPlain(entry: Entry | undefined, isFirst: boolean): boolean {
-  return entry?.input !== undefined && (isFirst || entry.input.kind !== 'change')
 }

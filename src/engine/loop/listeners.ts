@@ -39,6 +39,11 @@ export class Listeners {
     return isHeard || this.#above?.listeners.has(type) === true
   }
 
+  hasAny(events: readonly { readonly type: string }[]): boolean {
+    for (const { type } of events) if (this.has(type)) return true
+    return false
+  }
+
   /** Holds all later events back; the returned function emits them. */
   hold(): () => void {
     const held = (this.#held = [] as (StreamEvent | TickEvent)[])

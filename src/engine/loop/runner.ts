@@ -80,7 +80,8 @@ export class Runner {
     const deliver = (input: StandardInput, enter: () => void): void =>
       seams.deliver === undefined ? enter() : seams.deliver(this.#driven, input, enter)
     const owner = {
-      post: (input: StandardInput) => deliver(input, () => this.#entrance.enter(input)),
+      post: (input: StandardInput) =>
+        seams.deliver === undefined ? this.#entrance.enter(input) : deliver(input, () => this.#entrance.enter(input)),
       emit: (event: StreamEvent) => {
         this.#texts.hear(event)
         this.#listeners.emit(event)
@@ -332,8 +333,7 @@ export class Runner {
     await this.#held.journal?.close()
     this.host.ended(this.#driven)
     this.#listeners.emit({ type: 'runner-stopped', world: this.world.name })
-    const refusal = 'was stopped before this was committed'
-    for (const waiter of this.#entrance.inbox.drain()) waiter.reject(this.#entrance.refusal(refusal))
+    this.#entrance.refuseRest()
     if (this.#loop === undefined || isApart(this.#loop.failure)) return
     this.world.core.drive(undefined)
     this.world.core.watch()

@@ -54,8 +54,8 @@ function atNextTurn(tick: () => void): () => void {
 /** Ticks whenever an input arrives: tick → commit → start effects → emit events. A failure ends it for good. */
 export class TickLoop {
   readonly #parts: TickLoopParts
-  readonly #startMs: number
-  readonly #startNowMs: number
+  /** World time is this much behind the clock. */
+  readonly offsetMs: number
   #cancelTick: (() => void) | undefined
   #isAwake = false
   #isTicking = false
@@ -73,13 +73,7 @@ export class TickLoop {
 
   constructor(parts: TickLoopParts) {
     this.#parts = parts
-    this.#startMs = parts.clock.now()
-    this.#startNowMs = parts.world.nowMs + (parts.sleptMs ?? 0)
-  }
-
-  /** World time is this much behind the clock. */
-  get offsetMs(): number {
-    return this.#startMs - this.#startNowMs
+    this.offsetMs = parts.clock.now() - (parts.world.nowMs + (parts.sleptMs ?? 0))
   }
 
   /** World time. Sums of instants may fall short of a whole millisecond by a rounding error. */
@@ -159,7 +153,7 @@ export class TickLoop {
     const { clock, pump } = this.#parts
     const hasMore = this.#hasMore
     if (!hasMore) this.#rest()
-    if (this.isIdle) this.#resolveIdle()
+    if (!hasMore && pump.isIdle) this.#resolveIdle()
     else if (clock.soon === undefined && pump.inFlight > 0) this.#lookOnceSettled()
     else if (hasMore) this.wake()
   }
@@ -260,7 +254,7 @@ export class TickLoop {
     this.ticks++
     this.#wantsTick = again
     // Effects may stream or end at once: listeners hear that after the events of the tick that started them.
-    const isHeard = events.some(({ type }) => listeners.has(type))
+    const isHeard = listeners.hasAny(events)
     const release = isHeard ? listeners.hold() : undefined
     if (!this.#isStopped) pump.follow()
     world.core.state.tracking.forget()

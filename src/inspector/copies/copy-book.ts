@@ -6,7 +6,7 @@ import { recordedWorlds } from '../../engine/recording/recorded-worlds.ts'
 import { recordingWith, type SavedWorld } from '../../engine/recording/recording.ts'
 import type { OutcomeData } from '../../protocol/failure.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
-import { modelCalledBy, requestOf } from '../../rules/projection/project.ts'
+import { callToModel } from '../../rules/projection/project.ts'
 import type { Component, Entity } from '../../world/component.ts'
 import { redo, valueOf } from '../../world/inspection.ts'
 import type { Input } from '../../world/input.ts'
@@ -139,8 +139,8 @@ export function isOwn(kind: string): boolean {
 function askedBy(world: World, effect: Entity): string {
   const { kind } = world.read(effect, Effect)
   if (kind === 'model') {
-    const { messages, options, outputSchema, system, tail, tools } = requestOf(world, effect)
-    const model = modelCalledBy(world, effect)
+    const { model, request } = callToModel(world, effect)
+    const { messages, options, outputSchema, system, tail, tools } = request
     return JSON.stringify([kind, model, system, options, outputSchema ?? null, tail, tools, [...messages]])
   }
   if (kind === 'tool') {

@@ -100,13 +100,24 @@ export function callerOf(world: World, effect: Entity): Entity {
 
 /** The model of a call, `provider/model`. */
 export function modelCalledBy(world: World, effect: Entity): string {
-  return world.get(effect, SideCall)?.model ?? world.read(callerOf(world, effect), Llm).model
+  return world.get(effect, SideCall)?.model ?? world.read(world.read(effect, OwnedBy).agent, Llm).model
 }
 
-/** The request of a model call, from the current world. */
-export function requestOf(world: World, effect: Entity): ModelRequest {
-  if (world.has(effect, SideCall)) return sideRequest(world, effect)
-  return project(world, callerOf(world, effect), world.read(effect, ModelCall).messages)
+export interface CallToModel {
+  /** Whose call it is. */
+  readonly agent: Entity
+  /** `provider/model` */
+  readonly model: string
+  readonly request: ModelRequest
+}
+
+/** What a model call asks, from the current world. */
+export function callToModel(world: World, effect: Entity): CallToModel {
+  const side = world.get(effect, SideCall)
+  if (side !== undefined) return { agent: side.agent, model: side.model, request: sideRequest(world, effect) }
+  const { agent } = world.read(effect, OwnedBy)
+  const request = project(world, agent, world.read(effect, ModelCall).messages)
+  return { agent, model: world.read(agent, Llm).model, request }
 }
 
 /**

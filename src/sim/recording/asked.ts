@@ -8,7 +8,7 @@ import { Skills } from '../../../components/agent/skills.ts'
 import { SystemPrompt } from '../../../components/agent/system-prompt.ts'
 import { isChildEffect } from '../../engine/children/kinds.ts'
 import type { ModelRequest } from '../../models/port.ts'
-import { callerOf, modelCalledBy, requestOf } from '../../rules/projection/project.ts'
+import { callToModel } from '../../rules/projection/project.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Json } from '../../world/json.ts'
 import { fingerprint } from '../../world/random.ts'
@@ -58,9 +58,7 @@ export function askedBy(world: World, effect: Entity): Asked {
 }
 
 function modelAsked(world: World, effect: Entity): Asked {
-  const agent = callerOf(world, effect)
-  const name = modelCalledBy(world, effect)
-  const projected = requestOf(world, effect)
+  const { agent, model: name, request: projected } = callToModel(world, effect)
   const prompt = world.get(agent, SystemPrompt)
   const request = { ...projected, prompt, skills: world.get(agent, Skills) }
   const isWhole = world.has(effect, ModelCall) && !world.has(agent, Boundary)

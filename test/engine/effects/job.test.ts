@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { sleep } from '../../../src/engine/loop/clock.ts'
-import { Job } from '../../../src/engine/effects/job.ts'
+import { Job, type JobOwner } from '../../../src/engine/effects/job.ts'
 import { VirtualClock } from '../../../src/engine/loop/virtual-clock.ts'
 
 /** A clock by hand that counts the work that it has to wait for. */
@@ -20,10 +20,28 @@ class CountingClock extends VirtualClock {
   }
 }
 
+function waiting(clock: CountingClock): Job {
+  const missing = (): never => {
+    throw new Error('This job needs no owner.')
+  }
+  const owner: JobOwner = {
+    world: { name: 'w' },
+    clock,
+    isStopping: false,
+    get values() {
+      return missing()
+    },
+    admit: missing,
+    emit: missing,
+    enter: missing,
+  }
+  return new Job(1, { attempt: 1, kind: 'tool', restart: 'pure' }, owner)
+}
+
 /** A job that has begun. */
 function begun() {
   const clock = new CountingClock()
-  const job = new Job(1, 1, clock)
+  const job = waiting(clock)
   expect(clock.working).toBe(0)
   job.begin()
   expect(clock.working).toBe(1)
@@ -80,17 +98,16 @@ describe('a job', () => {
     expect([clock.working, woken]).toEqual([0, 0])
   })
 
-  it('that is called off is not waited for; its sleep ends, and so does whoever waits for it', async () => {
+  it('that is called off is not waited for; its sleep ends, and it leaves its slot', async () => {
     const { clock, job } = begun()
     const left = sleep(clock, 10, job)
-    let told = 0
-    job.whenCalledOff(() => told++)
+    let slotsLeft = 0
+    job.leaveSlot = () => slotsLeft++
     job.abort('enough')
     await expect(left).rejects.toMatchObject({ name: 'AbortError', message: 'enough' })
-    expect([clock.working, told, job.signal.aborted]).toEqual([0, 1, true])
+    expect([clock.working, slotsLeft, job.signal.aborted]).toEqual([0, 1, true])
     await expect(sleep(clock, 10, job)).rejects.toThrow('enough')
-    job.whenCalledOff(() => told++)
-    expect([clock.working, told]).toEqual([0, 2])
+    expect(clock.working).toBe(0)
   })
 
   it('that is called off ends each of its sleeps, and leaves no timer behind', async () => {
@@ -105,7 +122,7 @@ describe('a job', () => {
 
   it('that is called off before it has begun never was at work', () => {
     const clock = new CountingClock()
-    const job = new Job(1, 1, clock)
+    const job = waiting(clock)
     job.abort('enough')
     expect(clock.working).toBe(0)
     expect(job.signal.reason).toMatchObject({ message: 'enough' })
