@@ -33,7 +33,9 @@ export function emit<K extends keyof StandardEvents>(world: World, type: K, fact
 
 /** This tick's inputs of one kind, in order of arrival. Mostly there are none. */
 export function inputsOf<K extends StandardInput['kind']>(world: World, kind: K): readonly InputOf<K>[] {
-  return world.inputs.filter((input): input is Input & InputOf<K> => input.kind === kind)
+  const found: (Input & InputOf<K>)[] = []
+  for (const input of world.inputs) if (input.kind === kind) found.push(input as Input & InputOf<K>)
+  return found
 }
 
 /**
@@ -51,10 +53,13 @@ export function refusalOf(write: () => void): string | undefined {
   }
 }
 
-/** Settled effects of one kind, ascending. One query serves all kinds, since few are settled at a time. */
-export function settled(world: World, token: Component): readonly Entity[] {
+/** Settled effects of one kind after the other, each ascending. One query serves all kinds, since few are settled at a time. */
+export function settled(world: World, ...kinds: readonly Component[]): readonly Entity[] {
   const all = world.query(Outcome)
-  return all.length === 0 ? all : all.filter((effect) => world.has(effect, token))
+  if (all.length === 0) return all
+  const found: Entity[] = []
+  for (const token of kinds) for (const effect of all) if (world.has(effect, token)) found.push(effect)
+  return found
 }
 
 /** Delays before the second and third try of a write. */
@@ -103,7 +108,7 @@ export function isStepHeld(world: World, agent: Entity): boolean {
  * They are checked one by one, so that no query has to be kept up to date for few agents.
  */
 export function readyAgents(world: World, count: number, ...also: readonly Component[]): readonly Entity[] {
-  const soon = soonReady(world, count)
+  const soon = world.first(2 * count, ...ready)
   if (also.length > 0) return soon.filter((agent) => also.every((token) => world.has(agent, token)))
   return soon.length <= count ? soon : soon.slice(0, count)
 }
@@ -115,7 +120,7 @@ export function soonReady(world: World, count: number): readonly Entity[] {
 
 /** The first `count` undecided tool calls, ascending. */
 export function requestedCalls(world: World, count: number): readonly Entity[] {
-  const calls = soonRequested(world, count)
+  const calls = world.first(2 * count, Requested)
   return calls.length <= count ? calls : calls.slice(0, count)
 }
 

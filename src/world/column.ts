@@ -3,6 +3,18 @@ import type { Component, Entity } from './component.ts'
 import type { Json } from './json.ts'
 import type { Presence } from './wake-plan.ts'
 
+/** What columns note of the step under way. */
+export class Writes {
+  /** What is overwritten is kept. */
+  isOn = false
+  /** The first entity of the step. An undo removes it and those after it whole. */
+  newFrom = Infinity
+  /** Counts all writes, kept or not. */
+  revision = 0
+  /** In order of their first write. */
+  readonly columns: Column[] = []
+}
+
 /**
  * One component's values by row, from the first row that has it, so late columns stay short; and what the step under way has
  * overwritten of them. `World`, `Core` and `State` read its fields themselves: a call costs more than the read.
@@ -30,9 +42,11 @@ export class Column {
   #index: Map<Entity, Before> | undefined
   readonly #presence: Presence
   readonly #waking: number
+  readonly #writes: Writes
 
-  constructor(token: Component, presence: Presence) {
+  constructor(token: Component, presence: Presence, writes: Writes) {
     this.token = token
+    this.#writes = writes
     this.isPlain = token.kind !== 'log' && (token.kind === 'tag' || (token.ref ?? token.refusal) === undefined)
     this.#presence = presence
     this.#waking = presence.indexOf(token)
@@ -94,14 +108,23 @@ export class Column {
     this.firstRow = firstRow
   }
 
-  /** Notes what an entity had before the step; later values of the step change nothing. */
-  overwrite(entity: Entity, value: Json | undefined): Before {
+  /** Call before each write, with the value before it: notes what an entity had before the step. */
+  touch(entity: Entity, value: Json | undefined): Before | undefined {
+    const writes = this.#writes
+    writes.revision++
+    if (!writes.isOn) return undefined
+    if (!this.isWritten) {
+      this.isWritten = true
+      writes.columns.push(this)
+    }
+    if (entity >= writes.newFrom) return undefined
     let known: Before | undefined
     if (this.#index !== undefined) known = this.#index.get(entity)
     else for (known = this.first; known !== undefined && known.entity !== entity; known = known.next);
     if (known !== undefined) return known
     const isLog = value !== undefined && this.token.kind === 'log'
-    const before = new Before(entity, value, isLog ? (value as Json[]).length : 0)
+    const length = isLog ? (value as Json[]).length : 0
+    const before: Before = { entity, value, length, edits: undefined, isTaken: false, next: undefined }
     if (this.#last === undefined) this.first = before
     else {
       this.#last.next = before
@@ -132,11 +155,7 @@ export class Column {
     this.#isAscending = true
   }
 
-  /** The step. */
-  forget(): void {
-    this.isWritten = false
-    this.writer = undefined
-    if (this.first === undefined) return
+  forgetOverwritten(): void {
     this.first = this.#last = undefined
     this.#isAscending = true
     this.#overwritten = 0
@@ -150,34 +169,21 @@ const empty: (Json | undefined)[] = []
 /** Above this many entities a Map finds them. */
 const maxListed = 8
 
-/**
- * An entity's value before the step, and how its log changed since. Its fields are declared alone, since those of a class are set
- * in a call of their own, and there are many of these.
- */
-export class Before {
-  declare readonly entity: Entity
-  declare readonly value: Json | undefined
+/** An entity's value before the step, and how its log changed since. */
+export interface Before {
+  readonly entity: Entity
+  readonly value: Json | undefined
   /** A log's array only grows, so the old items are still in it. */
-  declare readonly length: number
+  readonly length: number
   /** For a log changed before its end. */
-  declare edits: LogEdit[] | undefined
+  edits: LogEdit[] | undefined
   /** Removed; a present log is new. */
-  declare isTaken: boolean
-  declare next: Before | undefined
+  isTaken: boolean
+  next: Before | undefined
+}
 
-  constructor(entity: Entity, value: Json | undefined, length: number) {
-    this.entity = entity
-    this.value = value
-    this.length = length
-    this.edits = undefined
-    this.isTaken = false
-    this.next = undefined
-  }
-
-  edited(log: readonly Json[], edit: LogEdit): void {
-    if (this.edits === undefined) {
-      this.edits = log.length > this.length ? [[this.length, 0, log.slice(this.length)]] : []
-    }
-    this.edits.push(edit)
-  }
+/** Notes an edit of a log, before it is made. */
+export function noteEdit(before: Before, log: readonly Json[], edit: LogEdit): void {
+  before.edits ??= log.length > before.length ? [[before.length, 0, log.slice(before.length)]] : []
+  before.edits.push(edit)
 }

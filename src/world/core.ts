@@ -161,20 +161,21 @@ export class Core {
     if (this.underway === undefined) this.guard()
     const known = this.state.columnAt[token.index]
     const column = known !== undefined && known.token === token ? known : this.#column(token)
-    const { entities, tracking } = this.state
-    const row = (entity === entities.lastEntity ? entities.lastRow : undefined) ?? this.state.row(entity)
+    const { entities } = this.state
+    const row = entities.rowOf.get(entity) ?? this.state.row(entity)
     const place = row - column.firstRow
     const before = place >= 0 && place < column.values.length ? column.values[place] : undefined
     if (before !== undefined && token.kind === 'tag') return
     if (this.underway !== undefined) column.writer = this.underway.writer
     if (!column.isPlain) return this.#putChecked(entity, token, value, before)
-    tracking.touch(column, entity, before)
+    column.touch(entity, before)
     if (before !== undefined) {
       column.values[place] = value
       return
     }
     column.put(row, value, true)
-    entities.attach(row, token)
+    entities.revision++
+    if (entities.membership !== undefined) entities.membership.attach(row, token)
   }
 
   #putChecked(entity: Entity, token: Component, value: Json, before: Json | undefined): void {
@@ -192,10 +193,19 @@ export class Core {
     if (this.underway !== undefined) column.writer = this.underway.writer
   }
 
+  /** No-op if absent. */
   take(entity: Entity, token: Component): void {
-    this.#write(token)
-    if (token.kind === 'log') this.#noteEdit(entity, token, [0, this.#log(entity, token).length, []])
-    this.state.take(entity, token)
+    if (this.underway === undefined) this.guard()
+    const { columnAt, entities } = this.state
+    const column = columnAt[token.index]
+    const row = entities.rowOf.get(entity)
+    if (column === undefined || row === undefined) return
+    const place = row - column.firstRow
+    const value = place >= 0 && place < column.values.length ? column.values[place] : undefined
+    if (value === undefined) return
+    if (this.underway !== undefined) column.writer = this.underway.writer
+    if (token.kind === 'log') this.#noteEdit(entity, token, [0, (value as readonly Json[]).length, []])
+    this.state.takeFrom(column, entity, row, value)
   }
 
   /** Appends items, which must be canonical and valid; adds the log if absent. */
@@ -205,7 +215,7 @@ export class Core {
     const log = this.state.get(entity, token) as Json[] | undefined
     if (log === undefined) return this.put(entity, token, items)
     if (this.underway !== undefined) column.writer = this.underway.writer
-    const before = this.state.tracking.touch(column, entity, log)
+    const before = column.touch(entity, log)
     if (before?.edits !== undefined) before.edits.push([log.length, 0, items])
     for (const item of items) log.push(item)
     if (token.marks !== undefined) this.mark(entity, token)
@@ -286,7 +296,7 @@ export class Core {
   checkReference(entity: Entity, token: Component, value: Json): void {
     if (token.kind !== 'value' || token.ref === undefined) return
     const target = (value as JsonObject)[token.ref] as Entity
-    if (this.state.entities.has(target)) return
+    if (this.state.entities.rowOf.has(target)) return
     throw new EntiaError(
       'unknown-entity',
       `entity ${entity}, component ${token.name} at ${token.ref}: entity ${target} does not exist.`,

@@ -64,8 +64,6 @@ interface Found {
 }
 
 const none: readonly Entity[] = Object.freeze([])
-/** Below all entities. */
-const noEntity = -1
 /** Freed rows that rest before one is reused. */
 const minResting = 16
 const maxResting = 4_096
@@ -76,17 +74,17 @@ const chunkOf = 8
 
 /** Entities and their components. Values stand in private, reused rows; bitECS keeps queries of larger worlds. */
 export class Entities {
-  readonly #rowOf = new Map<Entity, number>()
+  /** The rows of entities in the columns. */
+  readonly rowOf = new Map<Entity, number>()
   readonly #entityOf: Entity[] = [0]
   readonly #columns: readonly (Column | undefined)[]
-  #membership: Membership | undefined
+  /** Of larger worlds: to be told of each component that a row gets or loses. */
+  membership: Membership | undefined
   #firsts: Map<Shape, Found> | undefined
-  #revision = 0
+  /** Counts what entities get and lose. */
+  revision = 0
   #resting: number[] = []
   #nextResting = 0
-  /** The entity whose row was asked for last: systems mostly read one many times in a row. */
-  lastEntity: Entity = noEntity
-  lastRow: number | undefined
 
   /** @param columns of components, by their index */
   constructor(columns: readonly (Column | undefined)[]) {
@@ -94,26 +92,11 @@ export class Entities {
   }
 
   get size(): number {
-    return this.#rowOf.size
+    return this.rowOf.size
   }
 
   all(): Entity[] {
-    return [...this.#rowOf.keys()].sort((a, b) => a - b)
-  }
-
-  has(entity: Entity): boolean {
-    return this.#rowOf.has(entity)
-  }
-
-  /** The row of an entity in the columns; `undefined` when it does not exist. */
-  row(entity: Entity): number | undefined {
-    if (entity === this.lastEntity) return this.lastRow
-    const row = this.#rowOf.get(entity)
-    if (row !== undefined) {
-      this.lastEntity = entity
-      this.lastRow = row
-    }
-    return row
+    return [...this.rowOf.keys()].sort((a, b) => a - b)
   }
 
   at(row: number): Entity {
@@ -121,33 +104,31 @@ export class Entities {
   }
 
   add(entity: Entity): void {
-    this.#revision++
+    this.revision++
     const row = this.#restedRow() ?? this.#entityOf.length
-    this.#rowOf.set(entity, row)
+    this.rowOf.set(entity, row)
     this.#entityOf[row] = entity
-    this.#membership?.add(row)
+    this.membership?.add(row)
   }
 
   remove(entity: Entity): void {
-    const row = this.#rowOf.get(entity)
+    const row = this.rowOf.get(entity)
     if (row === undefined) return
-    this.#revision++
-    this.#membership?.remove(row)
+    this.revision++
+    this.membership?.remove(row)
     this.#resting.push(row)
-    this.#rowOf.delete(entity)
-    this.lastEntity = noEntity
-    this.lastRow = undefined
+    this.rowOf.delete(entity)
   }
 
   /** A row has a component now that it did not have. */
   attach(row: number, token: Component): void {
-    this.#revision++
-    if (this.#membership !== undefined) this.#membership.attach(row, token)
+    this.revision++
+    if (this.membership !== undefined) this.membership.attach(row, token)
   }
 
   detach(row: number, token: Component): void {
-    this.#revision++
-    if (this.#membership !== undefined) this.#membership.detach(row, token)
+    this.revision++
+    if (this.membership !== undefined) this.membership.detach(row, token)
   }
 
   /** Entities that have all plain terms and none of the `not` terms, ascending. */
@@ -160,25 +141,26 @@ export class Entities {
     }
     const fewest = this.#fewest(terms)
     if (fewest === undefined) return none
-    return fewest.only >= 0 ? this.#onlyOne(fewest.only, terms) : this.#ascending(this.#rows(fewest, terms))
+    if (fewest.only >= 0) return [this.#entityOf[fewest.only] as Entity]
+    return this.#ascending(this.#rows(fewest, terms))
   }
 
   /** Without sorting all. Kept until something changes, as several systems of a tick ask the same. */
   first(count: number, terms: readonly QueryTerm[]): readonly Entity[] {
     const fewest = this.#fewest(terms)
     if (fewest === undefined) return none
-    if (fewest.only >= 0 && count >= 1) return this.#onlyOne(fewest.only, terms)
+    if (fewest.only >= 0 && count >= 1) return [this.#entityOf[fewest.only] as Entity]
     const rows = this.#rows(fewest, terms)
     if (rows.length <= count) return this.#ascending(rows)
     const shape = shapeOf(terms)
     const last = this.#firsts?.get(shape)
-    if (last?.revision === this.#revision && last.count === count) return last.entities
+    if (last?.revision === this.revision && last.count === count) return last.entities
     const entities = this.#lowest(count, rows)
-    ;(this.#firsts ??= new Map()).set(shape, { revision: this.#revision, count, entities })
+    ;(this.#firsts ??= new Map()).set(shape, { revision: this.revision, count, entities })
     return entities
   }
 
-  /** The column of the plain term that fewest entities have; `undefined` if none has one of them. */
+  /** The column of the plain term that fewest entities have; `undefined` if none has one of them, or a single one lacks a term. */
   #fewest(terms: readonly QueryTerm[]): Column | undefined {
     let fewest: Column | undefined
     let hasPlain = false
@@ -191,20 +173,17 @@ export class Entities {
       if (fewest === undefined || column.count < fewest.count) fewest = column
     }
     if (!hasPlain) throw noPlainTerm()
-    return fewest
-  }
-
-  /** Where one row alone may have all terms. */
-  #onlyOne(row: number, terms: readonly QueryTerm[]): readonly Entity[] {
+    const row = fewest?.only ?? -1
+    if (row < 0) return fewest
     for (const term of terms) {
       const isWanted = term.kind !== 'not'
       const column = this.#columns[isWanted ? term.index : term.not.index]
       const place = column === undefined ? -1 : row - column.firstRow
       const { length } = column?.values ?? none
       const isThere = place >= 0 && place < length && column?.values[place] !== undefined
-      if (isThere !== isWanted) return none
+      if (isThere !== isWanted) return undefined
     }
-    return [this.#entityOf[row] as Entity]
+    return fewest
   }
 
   #lowest(count: number, rows: readonly number[]): readonly Entity[] {
@@ -240,8 +219,8 @@ export class Entities {
 
   #rows(fewest: Column, terms: readonly QueryTerm[]): readonly number[] {
     if (this.#entityOf.length - 1 <= maxSearched) return this.#search(fewest, terms)
-    this.#membership ??= new Membership(this.#rowOf.values(), (token) => this.#columns[token.index]?.rows() ?? [])
-    return this.#membership.rows(shapeOf(terms))
+    this.membership ??= new Membership(this.rowOf.values(), (token) => this.#columns[token.index]?.rows() ?? [])
+    return this.membership.rows(shapeOf(terms))
   }
 
   #search(fewest: Column, terms: readonly QueryTerm[]): readonly number[] {

@@ -162,7 +162,7 @@ export class RawWorld implements Saveable {
   }
 
   has(entity: Entity): boolean {
-    return this.state.entities.has(entity)
+    return this.state.entities.rowOf.has(entity)
   }
 
   value(entity: Entity, name: string): Json | undefined {

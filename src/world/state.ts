@@ -1,5 +1,5 @@
 import type { Changes, LogEdit } from './changes.ts'
-import { Column } from './column.ts'
+import { Column, noteEdit } from './column.ts'
 import { type Component, type Entity, type Log, misfitOf, type Value } from './component.ts'
 import { Entities } from './entities.ts'
 import { EntiaError } from './entia-error.ts'
@@ -29,7 +29,7 @@ export class State {
 
   /** @throws `unknown-entity` */
   row(entity: Entity): number {
-    const row = this.entities.row(entity)
+    const row = this.entities.rowOf.get(entity)
     if (row !== undefined) return row
     throw new EntiaError(
       'unknown-entity',
@@ -43,7 +43,7 @@ export class State {
   }
 
   #newColumn(token: Component): Column {
-    const column = new Column(token, this.presence)
+    const column = new Column(token, this.presence, this.tracking)
     while (this.columnAt.length < token.index) this.columnAt.push(undefined)
     this.columnAt[token.index] = column
     const place = this.#columns.findIndex((other) => other.token.name > token.name)
@@ -64,7 +64,7 @@ export class State {
     const column = this.columnAt[token.index]
     if (column === undefined || column.count === 0) return undefined
     const { entities } = this
-    const row = entity === entities.lastEntity ? entities.lastRow : entities.row(entity)
+    const row = entities.rowOf.get(entity)
     if (row === undefined) return undefined
     const place = row - column.firstRow
     return place >= 0 && place < column.values.length ? column.values[place] : undefined
@@ -87,7 +87,7 @@ export class State {
   despawn(entity: Entity): void {
     const waiting = [entity]
     for (const next of waiting) {
-      if (!this.entities.has(next)) continue
+      if (!this.entities.rowOf.has(next)) continue
       for (const [token, referrer] of this.references.all(next)) {
         if (token.cascade) waiting.push(referrer)
         else if (this.get(referrer, token) !== undefined) this.take(referrer, token)
@@ -117,7 +117,7 @@ export class State {
     const row = this.row(entity)
     const column = this.column(token)
     const replaced = column.get(row)
-    const before = this.tracking.touch(column, entity, replaced)
+    const before = column.touch(entity, replaced)
     if (replaced === undefined) this.entities.attach(row, token)
     else if (token.kind !== 'log') this.#unlink(entity, token, replaced)
     else if (before !== undefined) before.isTaken = true
@@ -130,19 +130,26 @@ export class State {
     const row = this.row(entity)
     const column = this.column(token)
     const value = column.get(row)
-    if (value === undefined) return
-    const before = this.tracking.touch(column, entity, value)
+    if (value !== undefined) this.takeFrom(column, entity, row, value)
+  }
+
+  /** @param value which the entity has there, in this row */
+  takeFrom(column: Column, entity: Entity, row: number, value: Json): void {
+    const { token } = column
+    const before = column.touch(entity, value)
     if (before !== undefined) before.isTaken = true
     if (!column.isPlain) this.#unlink(entity, token, value)
     column.drop(row)
-    this.entities.detach(row, token)
+    const { entities } = this
+    entities.revision++
+    if (entities.membership !== undefined) entities.membership.detach(row, token)
   }
 
   append(entity: Entity, token: Log, items: readonly Json[]): void {
     const row = this.row(entity)
     const column = this.column(token)
     const log = column.get(row) as Json[]
-    const before = this.tracking.touch(column, entity, log)
+    const before = column.touch(entity, log)
     if (before?.edits !== undefined) before.edits.push([log.length, 0, items])
     for (const item of items) log.push(item)
   }
@@ -152,7 +159,8 @@ export class State {
     const row = this.row(entity)
     const column = this.column(token)
     const log = column.get(row) as Json[]
-    this.tracking.touch(column, entity, log)?.edited(log, edit)
+    const before = column.touch(entity, log)
+    if (before !== undefined) noteEdit(before, log, edit)
     const [from, deleteCount, items] = edit
     column.put(row, log.slice(0, from).concat(items, log.slice(from + deleteCount)), false)
   }
@@ -207,7 +215,7 @@ export class State {
   }
 
   #assertThere(entity: Entity, where: string, component?: string): void {
-    if (!this.entities.has(entity)) throw misplaced(where, entity, 'it does not exist', component)
+    if (!this.entities.rowOf.has(entity)) throw misplaced(where, entity, 'it does not exist', component)
   }
 
   #assertLog(entity: Entity, token: Component, where: string, end = 0): void {
@@ -254,7 +262,7 @@ export class State {
     for (const entity of spawned) this.erase(entity)
     for (const entity of despawned) this.entities.add(entity)
     for (const { entity, length, token, value } of values) {
-      if (!this.entities.has(entity)) continue
+      if (!this.entities.rowOf.has(entity)) continue
       if (token.kind === 'log' && value !== undefined) (value as Json[]).length = length
       this.#reset(entity, this.column(token), value)
     }

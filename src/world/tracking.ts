@@ -1,7 +1,7 @@
 import type { Changes, LogEdit } from './changes.ts'
 import type { Component, Entity } from './component.ts'
 import type { Json } from './json.ts'
-import type { Before, Column } from './column.ts'
+import { type Column, Writes } from './column.ts'
 import type { Entities } from './entities.ts'
 
 /** An entity that a step has despawned, with what it had then. */
@@ -27,21 +27,15 @@ export interface Past {
 }
 
 /** Records what a step overwrites, to list or undo its changes. */
-export class Tracking {
+export class Tracking extends Writes {
   readonly #entities: Entities
-  /** In order of their first write. */
-  readonly #columns: Column[] = []
   /** Ascending; some may be despawned again. */
   readonly #spawned: Entity[] = []
   /** Older than the step. */
   readonly #despawned: Despawned[] = []
-  isOn = false
-  /** The first entity of the step. An undo removes it and those after it whole. */
-  newFrom = Infinity
-  /** Counts all writes, tracked or not. */
-  revision = 0
 
   constructor(entities: Entities) {
+    super()
     this.#entities = entities
   }
 
@@ -58,7 +52,7 @@ export class Tracking {
   /** What the step has overwritten. */
   past(): Past {
     const values = this.#despawned.flatMap((despawned) => despawned.values)
-    for (const column of this.#columns) {
+    for (const column of this.columns) {
       const { token } = column
       for (const { entity, length, value } of column.overwritten()) values.push({ entity, token, value, length })
     }
@@ -68,7 +62,11 @@ export class Tracking {
   forget(): void {
     this.isOn = false
     // Popped one by one: setting `length` costs as much as many small writes.
-    for (let column = this.#columns.pop(); column !== undefined; column = this.#columns.pop()) column.forget()
+    for (let column = this.columns.pop(); column !== undefined; column = this.columns.pop()) {
+      column.isWritten = false
+      column.writer = undefined
+      if (column.first !== undefined) column.forgetOverwritten()
+    }
     while (this.#despawned.length > 0) this.#despawned.pop()
     if (this.newFrom === Infinity) return
     this.newFrom = Infinity
@@ -92,23 +90,12 @@ export class Tracking {
   }
 
   #newcomers(): readonly Entity[] {
-    return this.#spawned.length === 0 ? none : this.#spawned.filter((entity) => this.#entities.has(entity))
+    return this.#spawned.length === 0 ? none : this.#spawned.filter((entity) => this.#entities.rowOf.has(entity))
   }
 
   writers(): Readonly<Record<string, string>> {
-    const written = this.#columns.filter(({ writer }) => writer !== undefined)
+    const written = this.columns.filter(({ writer }) => writer !== undefined)
     return Object.fromEntries(written.map(({ token, writer }) => [token.name, writer as string]))
-  }
-
-  /** Call before each write, with the value before it. */
-  touch(column: Column, entity: Entity, value: Json | undefined): Before | undefined {
-    this.revision++
-    if (!this.isOn) return undefined
-    if (!column.isWritten) {
-      column.isWritten = true
-      this.#columns.push(column)
-    }
-    return entity < this.newFrom ? column.overwrite(entity, value) : undefined
   }
 
   get despawned(): readonly Despawned[] {
@@ -121,14 +108,14 @@ export class Tracking {
     for (const column of columns) {
       for (let { first: before } = column; before !== undefined; before = before.next) found.push(before.entity)
       for (const entity of this.#spawned) {
-        const row = this.#entities.row(entity)
+        const row = this.#entities.rowOf.get(entity)
         if (row !== undefined && column.get(row) !== undefined) found.push(entity)
       }
     }
     if (found.length > 1) found.sort((a, b) => a - b)
     const written: Entity[] = []
     for (const entity of found) {
-      if (entity !== written.at(-1) && this.#entities.row(entity) !== undefined) written.push(entity)
+      if (entity !== written.at(-1) && this.#entities.rowOf.get(entity) !== undefined) written.push(entity)
     }
     return written
   }
@@ -165,7 +152,7 @@ export class Tracking {
     column.sortOverwritten()
     for (let { first: before } = column; before !== undefined; before = before.next) {
       const { entity } = before
-      const row = this.#entities.row(entity)
+      const row = this.#entities.rowOf.get(entity)
       if (row === undefined) continue
       const now = column.get(row)
       if (now === undefined) {
@@ -182,7 +169,7 @@ export class Tracking {
     }
     // Entities of this step are listed whole, after all others: their numbers are higher.
     for (const entity of spawned) {
-      const now = column.get(this.#entities.row(entity) as number)
+      const now = column.get(this.#entities.rowOf.get(entity) as number)
       if (now !== undefined) changes.set = entered(changes.set, [entity, asListed(column, now)])
     }
     return changes

@@ -152,7 +152,8 @@ export class World {
   /** All or nothing. */
   spawn(...parts: readonly (Initial | Tag)[]): Entity {
     if (this.core.underway === undefined) this.core.guard()
-    for (const part of parts) if (typeof part !== 'function') refuseNoPart(part)
+    for (const part of parts)
+      if (typeof part !== 'function' && typeof (part as Partial<Initial>)?.token !== 'function') refuseNoPart(part)
     const entity = this.core.next++
     this.core.state.spawn(entity)
     try {
@@ -174,7 +175,7 @@ export class World {
   }
 
   exists(entity: Entity): boolean {
-    return this.core.state.entities.has(entity)
+    return this.core.state.entities.rowOf.has(entity)
   }
 
   entities(): readonly Entity[] {
@@ -192,7 +193,7 @@ export class World {
     const { columnAt, entities } = this.#state
     const column = columnAt[token.index]
     if (column === undefined || column.count === 0) return false
-    const row = entity === entities.lastEntity ? entities.lastRow : entities.row(entity)
+    const row = entities.rowOf.get(entity)
     if (row === undefined) return false
     const place = row - column.firstRow
     return place >= 0 && place < column.values.length && column.values[place] !== undefined
@@ -207,7 +208,7 @@ export class World {
     const { columnAt, entities } = this.#state
     const column = columnAt[token.index]
     if (column === undefined || column.count === 0) return undefined
-    const row = entity === entities.lastEntity ? entities.lastRow : entities.row(entity)
+    const row = entities.rowOf.get(entity)
     if (row === undefined) return undefined
     const place = row - column.firstRow
     const value = place >= 0 && place < column.values.length ? column.values[place] : undefined
@@ -221,7 +222,7 @@ export class World {
     if (typeof token !== 'function') refuseNoToken(token)
     const { columnAt, entities } = this.#state
     const column = columnAt[token.index]
-    const row = entity === entities.lastEntity ? entities.lastRow : entities.row(entity)
+    const row = entities.rowOf.get(entity)
     if (column !== undefined && row !== undefined) {
       const place = row - column.firstRow
       const value = place >= 0 && place < column.values.length ? column.values[place] : undefined
@@ -252,8 +253,8 @@ export class World {
 
   /** Removes a component; no-op if it is absent. */
   remove(entity: Entity, token: Component): void {
-    if (this.has(entity, token)) this.core.take(entity, token)
-    else if (this.core.underway === undefined) this.core.guard()
+    if (typeof token !== 'function') refuseNoToken(token)
+    this.core.take(entity, token)
   }
 
   set<T>(entity: Entity, token: Value<T>, value: DeepReadonly<T>): void {

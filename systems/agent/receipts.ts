@@ -9,7 +9,8 @@ export const receipts = {
   name: 'receipts',
   priority: -120,
   run(world: World): void {
-    const ids = world.inputs.flatMap((input) => (typeof input['id'] === 'string' ? [input['id']] : []))
+    const ids: string[] = []
+    for (const { id } of world.inputs) if (typeof id === 'string') ids.push(id)
     if (ids.length === 0) return
     const keeper = world.query(SeenInputs)[0] ?? world.spawn(SeenInputs())
     world.append(keeper, SeenInputs, ...ids)

@@ -27,8 +27,7 @@ export const retry = {
       if (failure === undefined) world.add(effect, Pending)
       else world.add(effect, Outcome({ ok: false, failure }))
     }
-    for (const call of settled(world, ModelCall)) tryAgain(world, call)
-    for (const call of settled(world, SideCall)) tryAgain(world, call)
+    for (const call of settled(world, ModelCall, SideCall)) tryAgain(world, call)
   },
 }
 

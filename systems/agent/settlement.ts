@@ -18,12 +18,14 @@ export const settlement = {
   priority: -100,
   wakes: ['outcome', 'admitted', 'answer', 'due'],
   run(world: World): void {
+    let hasTimers = false
     for (const input of world.inputs) {
       if (input.kind === 'outcome') takeOutcome(world, input as InputOf<'outcome'>)
       else if (input.kind === 'admitted') admit(world, input as InputOf<'admitted'>)
       else if (input.kind === 'answer') takeAnswer(world, input as InputOf<'answer'>)
+      else if (input.kind === 'due') hasTimers = true
     }
-    for (const input of inputsOf(world, 'due')) expire(world, input)
+    if (hasTimers) for (const input of inputsOf(world, 'due')) expire(world, input)
   },
 }
 

@@ -50,8 +50,7 @@ export const charging = {
       const { session } = world.read(effect, Settling)
       chargeAfterEnd(world, session, world.read(session, SubagentSession).parent, effect)
     }
-    for (const call of settled(world, ModelCall)) chargeSettled(world, call)
-    for (const call of settled(world, SideCall)) chargeSettled(world, call)
+    for (const call of settled(world, ModelCall, SideCall)) chargeSettled(world, call)
   },
 }
 
