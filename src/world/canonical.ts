@@ -46,7 +46,8 @@ export function canonicalOrNone(value: unknown, outerLevels = 0): Json | undefin
 function visit(node: unknown, depth: number, adopted: number): Visited {
   switch (typeof node) {
     case 'string':
-      return wellFormed(node)
+      // Providers refuse lone surrogates, and files do not keep them.
+      return node.isWellFormed() ? node : node.toWellFormed()
     case 'boolean':
       return node
     case 'number':
@@ -58,11 +59,6 @@ function visit(node: unknown, depth: number, adopted: number): Visited {
     default:
       return unfit
   }
-}
-
-/** Providers refuse lone surrogates, and files do not keep them. */
-function wellFormed(text: string): string {
-  return text.isWellFormed() ? text : text.toWellFormed()
 }
 
 /** Fully adopted values were parsed or are canonical, so they have no cycle. */
@@ -92,15 +88,17 @@ function visitObject(node: object, depth: number, adopted: number): Visited {
   if (prototype !== null && Object.isFrozen(source)) return visitFrozen(source, depth, adopted)
   const keys = Object.keys(source)
   if (prototype === null || !isOrdered(keys)) return rebuilt(source, sorted(keys), depth, adopted)
-  let copy = depth <= adopted ? undefined : copyOf(source)
+  // `Object.assign` is cheaper than to spread objects of many shapes, and `__proto__` is not among the keys.
+  let copy = depth <= adopted ? undefined : Object.assign<Record<string, unknown>, unknown>({}, source)
   for (let index = 0; index < keys.length; index++) {
     const key = keys[index] as string
     const item = source[key]
     // Goes on from the partial copy: starting over would double the work with every level.
     if (item === undefined) return rebuilt(copy ?? source, keys, depth, adopted)
-    const value = typeof item === 'string' ? wellFormed(item) : visit(item, depth, adopted)
+    const value =
+      typeof item !== 'string' ? visit(item, depth, adopted) : item.isWellFormed() ? item : item.toWellFormed()
     if (value === unfit) return unfit
-    if (!Object.is(value, item)) (copy ??= copyOf(source))[key] = value
+    if (!Object.is(value, item)) (copy ??= { ...source })[key] = value
   }
   return Object.freeze((copy ?? source) as Json)
 }
@@ -115,7 +113,8 @@ function visitFrozen(source: Readonly<Record<string, unknown>>, depth: number, a
       return rebuilt(copy ?? source, sorted(Object.keys(source)), depth, adopted)
     }
     before = key
-    const value = typeof item === 'string' ? wellFormed(item) : visit(item, depth, adopted)
+    const value =
+      typeof item !== 'string' ? visit(item, depth, adopted) : item.isWellFormed() ? item : item.toWellFormed()
     if (value === unfit) return unfit
     if (!Object.is(value, item)) assign((copy ??= { ...source } as Record<string, Json>), key, value)
   }
@@ -146,13 +145,8 @@ function rebuilt(
 /** If keys become equal, the last wins. */
 function withWellFormedKeys(source: Readonly<Record<string, unknown>>, keys: readonly string[]) {
   const renamed: Record<string, unknown> = {}
-  for (const key of keys) assign(renamed, wellFormed(key), source[key])
+  for (const key of keys) assign(renamed, key.toWellFormed(), source[key])
   return renamed
-}
-
-/** For objects without `__proto__`. Cheaper than spreading for objects of many shapes. */
-function copyOf(source: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.assign({}, source)
 }
 
 /** An object that grows past this many keys becomes a hash table, several times the size. */

@@ -206,7 +206,8 @@ function objectTest({ shape, catchall }: z.core.$ZodObjectDef): Test | undefined
   const isRequired: boolean[] = []
   for (const name of names) {
     const schema = shape[name] as z.core.$ZodType
-    const test = testOf(schema)
+    // What a canonical object has is never `undefined`.
+    const test = testOf(presentOf(schema as Schema))
     if (test === undefined || isIndex(name)) return undefined
     fields.push(test)
     isRequired.push(typeOf(schema) !== 'optional')
@@ -223,6 +224,11 @@ function objectTest({ shape, catchall }: z.core.$ZodObjectDef): Test | undefined
     while (at < names.length) if (isRequired[at++] === true) return false
     return true
   }
+}
+
+function presentOf(schema: Schema): z.core.$ZodType {
+  const { def } = schema['_zod']
+  return def.type === 'optional' ? def.innerType : schema
 }
 
 function typeOf(schema: z.core.$ZodType | undefined): string | undefined {

@@ -1,5 +1,5 @@
 import { canonicalOrNone } from './canonical.ts'
-import type { DeepReadonly, Entity, Initial, Value } from './component.ts'
+import type { DeepReadonly, Entity, Initial, Log, Value } from './component.ts'
 import { EntiaError } from './entia-error.ts'
 import type { WorldEvent } from './input.ts'
 import type { Json } from './json.ts'
@@ -41,13 +41,30 @@ export function setCanonical<T>(world: World, entity: Entity, token: Value<T>, v
 
 /** Like `setCanonical`, once its levels are frozen: no one else may hold them. Keys must be sorted, none `undefined`. */
 export function adopt<T>(world: World, entity: Entity, token: Value<T>, value: DeepReadonly<T>, levels: number): void {
-  freeze(value, levels)
+  freeze(value as object, levels)
   setCanonical(world, entity, token, value)
 }
 
-function freeze(value: unknown, levels: number): void {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return
-  if (levels > 1) for (const part of Object.values(value)) freeze(part, levels - 1)
+/** Appends an item to a log, as `adopt` writes a value. @throws `invalid-value` */
+export function appendAdopted<T>(
+  world: World,
+  entity: Entity,
+  token: Log<T>,
+  item: DeepReadonly<T>,
+  levels: number,
+): void {
+  freeze(item as object, levels)
+  if (checksMade) assertCanonical(token, item as Json)
+  world.core.append(entity, token, [world.core.fitting(entity, token, item as Json)])
+}
+
+function freeze(value: object, levels: number): void {
+  if (Object.isFrozen(value)) return
+  if (levels > 1) {
+    for (const part of Object.values(value) as readonly unknown[]) {
+      if (typeof part === 'object' && part !== null) freeze(part, levels - 1)
+    }
+  }
   Object.freeze(value)
 }
 
@@ -62,11 +79,11 @@ function assertMade(token: Value, value: Json): void {
 }
 
 /** A canonical value is given back as it is. */
-function assertCanonical(token: Value, value: Json): void {
+function assertCanonical(token: Value | Log, value: Json): void {
   if (!Object.isFrozen(value) || canonicalOrNone(value) !== value) throw unfit(token, value)
 }
 
-function unfit({ name }: Value, value: Json): EntiaError {
+function unfit({ name }: Value | Log, value: Json): EntiaError {
   const what = `Component ${name}: a value that is written unchecked is not canonical or does not fit`
   return new EntiaError('invalid-value', `${what}: ${JSON.stringify(value)}`, { component: name })
 }

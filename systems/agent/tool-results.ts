@@ -3,6 +3,7 @@ import { Answering, AwaitingSession } from '../../components/sessions/session-ca
 import { Outcome, OwnedBy } from '../../components/effects/effect.ts'
 import { Reported, Requested, ToolCall } from '../../components/agent/tool-call.ts'
 import type { Entity, Initial } from '../../src/world/component.ts'
+import { appendAdopted } from '../../src/world/made.ts'
 import type { World } from '../../src/world/world.ts'
 import { emit, settled } from '../kit.ts'
 import { Conversation } from '../../components/agent/conversation.ts'
@@ -115,7 +116,12 @@ export function cutProblem(world: World, agent: Entity, tool: string): string {
   return `'${tool}' did not run: your reply was cut at ${where} before its arguments were complete. Call it again with shorter arguments, or in several calls.`
 }
 
+/** Message, content and block: those that this tick has made are not frozen. */
+const levelsOfMessage = 3
+
+/** @param message canonical, as parts of an outcome are */
 export function insertMessage(world: World, agent: Entity, place: number, message: Message): void {
-  if (place >= world.read(agent, Conversation).length) return world.append(agent, Conversation, message)
+  const isLast = place >= world.read(agent, Conversation).length
+  if (isLast) return appendAdopted(world, agent, Conversation, message, levelsOfMessage)
   world.splice(agent, Conversation, place, 0, [message])
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { adopt, made, patchMade, setMade } from '../../src/world/made.ts'
+import { adopt, appendAdopted, made, patchMade, setMade } from '../../src/world/made.ts'
 import { World } from '../../src/world/world.ts'
-import { Diary, family, Person, refusal } from './family.ts'
+import { Diary, entry, family, Fresh, Person, refusal } from './family.ts'
 
 const inhabited = (): World => new World({ components: family })
 
@@ -50,5 +50,19 @@ describe('a value that is adopted', () => {
     adopt(world, person, Person, value, 1)
     expect(world.get(person, Person)).toBe(value)
     expect(() => adopt(world, person, Person, { age: 'x' } as never, 1)).toThrow(refusal('invalid-value'))
+  })
+
+  it('is an item of a log, which is checked and marked as one that is appended', () => {
+    const world = inhabited()
+    const person = world.spawn(Diary([entry('a')]))
+    world.remove(person, Fresh)
+    const item = { text: 'b' }
+    appendAdopted(world, person, Diary, item, 1)
+    expect(world.read(person, Diary).at(-1)).toBe(item)
+    expect([Object.isFrozen(item), world.has(person, Fresh)]).toEqual([true, true])
+    expect(() => appendAdopted(world, person, Diary, { txet: 'c' } as never, 1)).toThrow(
+      refusal('invalid-value', 'txet'),
+    )
+    expect(world.read(person, Diary)).toEqual([entry('a'), entry('b')])
   })
 })

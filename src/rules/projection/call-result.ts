@@ -14,7 +14,7 @@ export type CallResult =
   | { readonly content: readonly (TextBlock | FileBlock)[]; readonly isError: boolean }
 
 export function contentOf(result: CallResult): readonly (TextBlock | FileBlock)[] {
-  return 'content' in result ? result.content : [{ type: 'text', text: result.text }]
+  return 'content' in result ? result.content : [{ text: result.text, type: 'text' }]
 }
 
 /** A call whose result was emitted, and waits for those of earlier calls. */
@@ -57,7 +57,7 @@ function malformed(world: World, call: Entity, problem: string): CallResult {
 
 function withDoubt(result: CallResult, doubt: string | undefined): CallResult {
   if (doubt === undefined) return result
-  return { content: [...contentOf(result), { type: 'text', text: doubt }], isError: true }
+  return { content: [...contentOf(result), { text: doubt, type: 'text' }], isError: true }
 }
 
 /** Why a failed call may have done its work. */
