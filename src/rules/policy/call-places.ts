@@ -295,6 +295,11 @@ function isFile(path: Segments): boolean {
   return isAnchored(path) && !devices.test(path.join('/'))
 }
 
+/** Is an absolute path that of a device, which is no file? */
+export function isDevice(path: string): boolean {
+  return devices.test(segmentsOf(path).join('/'))
+}
+
 /** What looks like a path out of the working folder in the text of a program. */
 const pathInText =
   /(?<![\w.:/])(?:~\/|(?:\.\.\/)+|\/(?=(?:home|Users|root|etc|mnt|media|opt|srv|tmp|var|private)\/))[\w./ -]*\w/g

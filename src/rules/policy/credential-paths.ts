@@ -250,11 +250,13 @@ export function isAboveCredentials(path: readonly string[], folders: readonly (r
 function meets(path: readonly string[], folder: readonly string[]): boolean {
   return path.every((name, at) => {
     const expected = folder[at]
-    return (
-      expected === undefined || expected === '*' || name === expected || (isPattern(name) && canMatch(name, expected))
-    )
+    if (expected === '*') return processName.test(name) || isPattern(name)
+    return expected === undefined || name === expected || (isPattern(name) && canMatch(name, expected))
   })
 }
+
+/** What `*` stands for in a list: a process or a thread. */
+const processName = /^(?:\d+|self|thread-self)$/
 
 const envNames = ['.env', '.env.local', '.env.production', '.env.development', '.env.test', '.env.x']
 

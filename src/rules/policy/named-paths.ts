@@ -1,5 +1,6 @@
 import { bodyOf, type PolicyCall } from './call.ts'
 import { absolute, type Base } from './paths.ts'
+import { processPlaces } from './process-paths.ts'
 import type { ShellReading } from './shell-reading.ts'
 
 /** Most texts of a program that are taken for paths, and the longest. */
@@ -29,6 +30,7 @@ export function namedPaths(program: string, base: Base): readonly string[] {
     const isPath = path.includes('/') ? path.length <= maxPathChars : isArgument.test(before)
     if (!isPath || path.includes('\0')) continue
     found.add(absolute(path, base))
+    for (const place of processPlaces(path, [base.cwd])) found.add(place)
     if (asksForHome) found.add(`${base.home}/${path}`)
     // Behind the name of a folder.
     if (path.startsWith('/')) found.add(`${base.cwd}${path}`)

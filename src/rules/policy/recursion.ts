@@ -1,6 +1,6 @@
 /** Where a command begins in a shell line that reads the folder which it runs in, and all below it, where it names none. */
 const commands =
-  /(?:^|[;&|({\n`!]|\b(?:sudo|xargs|time|if|while|until|then|do|else|exec|env)\s)\s*(?:[\w./~-]*\/)?(rg|rga|ag|ack|ugrep|rgrep|fd|fdfind|find|tree|[ef]?grep|ls|dir|git)(?=\s|$|[;&|)])/g
+  /(?:^|[;&|({\n`!]|\b(?:sudo|xargs|time|if|while|until|then|do|else|exec|env)\s)\s*(?:[\w./~-]*\/)?(rg|rga|ag|ack|ugrep|rgrep|fd|fdfind|find|tree|du|[ef]?grep|ls|dir|git)(?=\s|$|[;&|)])/g
 
 /** A longer line is not read. */
 const maxBodyChars = 16_384
@@ -26,11 +26,19 @@ function isThroughFolder(name: string, words: readonly string[]): boolean {
   const operands = words.filter((word) => !word.startsWith('-'))
   const has = (letters: RegExp, word: RegExp): boolean => words.some((each) => letters.test(each) || word.test(each))
   if (name === 'find' || name === 'tree') return words[0] === undefined || words[0].startsWith('-')
+  if (name === 'du')
+    return operands.every((word) => /^\d+$/.test(word)) && !words.some((word, at) => isBrief(word, words[at + 1]))
   if (name === 'ls' || name === 'dir') return has(/^-[A-Za-z]*R/, /^--recursive$/)
   if (name === 'git') return isOfGit(words, has(/^-[A-Za-z]*[pu]/, /^--patch$/))
   // The first one is the pattern.
   if (operands.length > 1) return false
   return !/^[ef]?grep$/.test(name) || has(/^-[A-Za-z]*[rR]/, /^--(?:dereference-)?recursive$/)
+}
+
+/** Does an option have `du` say no more than the sizes of what is in a folder? @param next the word behind it */
+export function isBrief(option: string, next = ''): boolean {
+  if (/^-\w*d$|^--max-depth$/.test(option)) return /^[01]$/.test(next)
+  return /^-\w*s|^--summarize$|^(?:-\w*d|--max-depth=)[01]$/.test(option)
 }
 
 function isOfGit(words: readonly string[], showsPatches: boolean): boolean {

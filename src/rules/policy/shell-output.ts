@@ -62,7 +62,7 @@ function printedByLast(statements: readonly SyntaxNode[], scope: ShellScope): Ex
   const { allFolders, folders } = scope
   const before = statements.slice(0, -1).filter(({ type }) => type === 'command')
   if (before.some((one) => scope.commandName(one) !== 'cd')) return undefined
-  for (const one of before) scope.changeFolder(scope.commandWords(one).slice(1))
+  for (const one of before) scope.changeFolder('cd', scope.commandWords(one).slice(1))
   const printed = printedBy(statements.at(-1), scope)
   scope.folders = folders
   scope.allFolders = allFolders

@@ -1,5 +1,6 @@
-import { isOfOtherLanguage } from './other-programs.ts'
-import { wild } from './glob.ts'
+import { isHidden, isOfOtherLanguage } from './other-programs.ts'
+import { isPattern, wild } from './glob.ts'
+import { type ScheduledProgram, scheduledProgram } from './scheduled-programs.ts'
 import { asWritten, namesOf, type WordReading } from './shell-word.ts'
 
 /** Commands that run the command that follows. */
@@ -19,7 +20,7 @@ const runners = new Set(
 const handsInputOn = new Set(['ssh', 'su', 'newgrp', 'sg', 'sftp', 'ftp', 'make', 'gmake'])
 const shells = /^(?:ba|z|da|k|a|c|tc|fi|mk|r?ba)?sh(?:\.exe)?$/
 /** Programs that run a program that is given to them as a text. */
-export const interpreters =
+const interpreters =
   /^(?:(?:ba|z|da|k|a|c|tc|fi)?sh|python[\d.]*|node|nodejs|deno|bun|perl|ruby|php|lua|source|\.)$/
 
 /** Commands that may make a program of what they are given. */
@@ -47,6 +48,8 @@ export interface HandedPrograms {
   readonly mayRunInput: boolean
   /** Files that it may run; what they hold is known where the body itself writes them. */
   readonly files: readonly RunFile[]
+  /** What it leaves to run later. */
+  readonly scheduled?: ScheduledProgram | undefined
 }
 
 /** A file that a command runs, or what another command prints in its place. */
@@ -57,12 +60,45 @@ export interface RunFile {
   readonly name?: string
 }
 
+/** Is it not known what a command runs? @param text of the command */
+export function hidesWhatItRuns(words: readonly WordReading[], text: string): boolean {
+  const names = namesRun(words)
+  const run = words.findIndex(
+    ({ values }, at) => at > 0 && values.some((value) => !/^(-|\w+=|\d)/.test(value.replaceAll(wild.unknown, ''))),
+  )
+  const named = isWrapped(words) ? [words[0], words[run]] : [words[0]]
+  if (named.some((word) => word?.hasUnknown === true || word?.values.some(isOdd)) || names.includes('eval')) return true
+  if (!names.some((one) => interpreters.test(one))) return false
+  const program = words.findIndex(({ values }) => values.some((value) => /^-\w*[ce]$/.test(value)))
+  const isSourced = names.includes('source') || names.includes('.')
+  return (
+    (program !== -1 && words[program + 1]?.hasUnknown === true) ||
+    words.some(({ values }) => values.some(isHidden)) ||
+    (isSourced && text.includes('<('))
+  )
+}
+
+/** The names of all that a command may run: its own, or behind a wrapper any of its words. */
+export function namesRun(words: readonly WordReading[]): readonly string[] {
+  return (isWrapped(words) ? words : words.slice(0, 1)).flatMap(namesOf)
+}
+
+function isWrapped([first]: readonly WordReading[]): boolean {
+  return first !== undefined && wrappers.has(namesOf(first)[0] ?? '')
+}
+
+/** Is a name of a command a pattern? One that may be unset is none. */
+function isOdd(value: string): boolean {
+  return isPattern(value) && value !== wild.unknown
+}
+
 /** What the words of a command have a shell run, wherever among them a shell is named. */
 export function handedPrograms(words: readonly WordReading[]): HandedPrograms {
   const bodies: HandedBody[] = []
   let runsInput = false
   let mayRunInput = false
   const files: RunFile[] = []
+  let scheduled: ScheduledProgram | undefined
   const isCommandAt = (at: number): boolean =>
     at === 0 || words.slice(0, at).some((word) => namesOf(word).some(isWrapper))
   words.forEach((word, at) => {
@@ -78,7 +114,8 @@ export function handedPrograms(words: readonly WordReading[]): HandedPrograms {
     if (!isCommandAt(at)) return
     if (isFirst(words.slice(0, at))) files.push({ at })
     files.push(...operandRun(names, rest).map((file) => ({ ...file, at: at + 1 + file.at })))
-    runsInput ||= names.some((name) => /^(?:at|batch|parallel)$/.test(name)) && takesNoCommand(rest)
+    scheduled ??= scheduledProgram(names, rest, at)
+    runsInput ||= names.includes('parallel') && takesNoCommand(rest)
     mayRunInput ||= names.some((name) => handsInputOn.has(name))
     if (names.some((name) => name === 'source' || name === '.')) {
       if (rest[0]?.values.some((value) => inputs.test(value))) runsInput = true
@@ -102,7 +139,7 @@ export function handedPrograms(words: readonly WordReading[]): HandedPrograms {
       })
     }
   })
-  return { bodies, runsInput, mayRunInput, files }
+  return { bodies, runsInput, mayRunInput, files, scheduled }
 }
 
 /** The operand that an interpreter of another language, or `make`, runs. */
@@ -150,12 +187,9 @@ function isWrapper(name: string): boolean {
   return wrappers.has(name) || runners.has(name)
 }
 
-/** Does `at`, `batch` or `parallel` run what it reads? */
+/** Does `parallel` run what it reads? */
 function takesNoCommand(words: readonly WordReading[]): boolean {
-  if (words.some(({ values }) => values.some((value) => value === '-f' || value.startsWith(':::')))) return false
-  return words.every(({ values }) =>
-    values.every((value) => /^(?:-|now|today|tomorrow|noon|midnight|\+|\d)/.test(value)),
-  )
+  return words.every(({ values }) => values.every((value) => /^(?:-|\+|\d)/.test(value)))
 }
 
 const fillers = new Set(['xargs', 'parallel', 'find', 'fd', 'fdfind'])

@@ -1,4 +1,4 @@
-import { isPattern, wild } from './glob.ts'
+import { wild } from './glob.ts'
 import type { Base } from './paths.ts'
 import type { Expanded } from './parameter-expansion.ts'
 import {
@@ -15,13 +15,15 @@ import {
   filledWords,
   type HandedBody,
   handedPrograms,
-  interpreters,
+  hidesWhatItRuns,
+  namesRun,
   type RunFile,
   takesDecoded,
-  wrappers,
 } from './shell-programs.ts'
+import { crontabLines, type ScheduledProgram } from './scheduled-programs.ts'
 import { commandTexts, takesTexts } from './command-texts.ts'
 import { printedInto, writtenByCommand } from './file-writing.ts'
+import { optionFolders } from './option-folders.ts'
 import { setBy } from './shell-settings.ts'
 import { findNode, type ParseShell, type ShellReading, type SyntaxNode } from './shell-reading.ts'
 import { isWord, ShellScope, splitWord } from './shell-scope.ts'
@@ -102,7 +104,7 @@ export class ShellReader {
       case 'redirected_statement':
         return this.#redirected(node)
       case 'file_redirect':
-        return this.#children(node, /^[\d{]*[^<]*>|^&>|<>/.test(this.#scope.source(node)) ? '>' : undefined)
+        return this.#children(node, /^[\d{]*[^<]*>|^&>|<>/.test(this.#scope.source(node)) ? '>' : '<')
       case 'heredoc_redirect':
         return this.#heredoc(node)
       default:
@@ -113,7 +115,7 @@ export class ShellReader {
   /** Visits what is in a node; words in it belong to a command, if there is one. `>`: they are written to. */
   #children(node: SyntaxNode, command?: string): void {
     for (const part of this.#scope.parts(node.children)) {
-      if (isWord(part)) this.#word(part, command, command === '>')
+      if (isWord(part)) this.#word(part, this.#scope.words.readsBelow(command, []), command === '>')
       else if (command !== undefined && !isStatement(part)) this.#children(part, command)
       else this.#statement(part)
     }
@@ -199,51 +201,30 @@ export class ShellReader {
     const [named] = words
     const name = named === undefined ? '' : (namesOf(named)[0] ?? '')
     const own = inputOf(node, this.#scope)
-    if (named !== undefined) this.#judgeName(node, words, name)
+    if (hidesWhatItRuns(words, this.#scope.source(node))) this.#scope.cannotRead(node)
+    this.#names.push(...namesRun(words))
     const written = writtenAmong(words.map(({ values }) => values.map(asWritten)))
+    const meansAllBelow = this.#scope.words.readsBelow(name, words)
+    const elsewhere = optionFolders(words)
+    const before = this.#scope.folders
     this.#reading(own, () => {
       let at = 0
       for (const part of parts) {
         if (isWord(part)) {
           const end = at + splitWord(this.#scope.read(part)).length
           const first = at
-          this.#word(
-            part,
-            first === 0 ? undefined : name,
-            written.some((index) => index >= first && index < end),
-          )
-          at = end
+          const isWritten = written.some((index) => index >= first && index < end)
+          this.#word(part, first > 0 && meansAllBelow, isWritten)
+          for (; at < end; at++) for (const folder of elsewhere.get(at) ?? []) this.#scope.alsoIn(folder)
         } else if (part.type !== 'variable_assignment') this.visit(part)
       }
       const isChanged = this.#substitutions > 0 && isTelling(own) && printedBy(node, this.#scope) === undefined
       if (isChanged) this.#scope.cannotRead(node)
       this.#runHanded(node, words, name)
+      if (elsewhere.size > 0) this.#scope.folders = before
       setBy(words, this.#scope, this.#input)
     })
     if (name === 'exec' && own !== undefined) this.#input = own
-  }
-
-  /** Is it known what the command runs? */
-  #judgeName(node: SyntaxNode, words: readonly WordReading[], name: string): void {
-    const run = words.findIndex(
-      ({ values }, at) => at > 0 && values.some((value) => !/^(-|\w+=|\d)/.test(value.replaceAll(wild.unknown, ''))),
-    )
-    const isWrapper = wrappers.has(name)
-    const named = isWrapper ? [words[0], words[run]] : [words[0]]
-    if (named.some((word) => word?.hasUnknown === true || word?.values.some(isOdd))) this.#scope.cannotRead(node)
-    const names = (isWrapper ? words : words.slice(0, 1)).flatMap(namesOf)
-    this.#names.push(...names)
-    if (names.includes('eval')) this.#scope.cannotRead(node)
-    if (!names.some((one) => interpreters.test(one))) return
-    const program = words.findIndex(({ values }) => values.some((value) => /^-\w*[ce]$/.test(value)))
-    const isHiding = words.some(({ values }) => values.some(isHidden))
-    const isSourced = names.includes('source') || names.includes('.')
-    if (
-      (program !== -1 && words[program + 1]?.hasUnknown === true) ||
-      isHiding ||
-      (isSourced && this.#scope.source(node).includes('<('))
-    )
-      this.#scope.cannotRead(node)
   }
 
   /** Reads the programs that a command runs. */
@@ -252,6 +233,7 @@ export class ShellReader {
     const handed = handedPrograms(filled)
     for (const body of handed.bodies) this.#handedBody(node, body)
     for (const file of handed.files) this.#runFile(node, filled, file)
+    if (handed.scheduled !== undefined) this.#schedule(node, filled, handed.scheduled)
     const input = this.#input
     if (handed.runsInput && input !== undefined) this.#runText(node, input)
     else if (input !== undefined && takesProgram(name, words)) this.#runText(node, input, name)
@@ -272,6 +254,14 @@ export class ShellReader {
     const substitution = word.hasUnknown ? findNode(node, 'process_substitution') : undefined
     const text = substitution === undefined ? this.#scope.written(word) : printedBy(substitution, this.#scope)
     if (text !== undefined || substitution !== undefined) this.#runText(node, text ?? unknown, name)
+  }
+
+  /** Reads what runs later. A file that the body does not write is not known: it takes effect by itself. */
+  #schedule(node: SyntaxNode, words: readonly WordReading[], { fileAt, form }: ScheduledProgram): void {
+    const word = fileAt === undefined ? undefined : words[fileAt]
+    const values = word?.values.map((value) => value.replace(/^-\w*f(?=.)/, '')) ?? []
+    const text = word === undefined ? this.#input : (this.#scope.written({ ...word, values }) ?? unknown)
+    if (text !== undefined) this.#runText(node, form === 'crontab' ? crontabLines(text) : text)
   }
 
   #runOther(node: SyntaxNode, { lines, runsUnknown, text }: OtherProgram): void {
@@ -357,10 +347,10 @@ export class ShellReader {
   }
 
   /** Keeps a word, and visits the substitutions in it. */
-  #word(nodes: readonly SyntaxNode[], command: string | undefined, isWritten: boolean): void {
+  #word(nodes: readonly SyntaxNode[], meansAllBelow: boolean, isWritten: boolean): void {
     const { allFolders: allBases, body, folders: bases, isGuess, words } = this.#scope
     const text = body.slice(nodes[0]?.start, nodes.at(-1)?.end)
-    const isWhole = words.note(text, this.#scope.read(nodes), { command, isWritten, isGuess, bases, allBases })
+    const isWhole = words.note(text, this.#scope.read(nodes), { meansAllBelow, isWritten, isGuess, bases, allBases })
     if (!isWhole) this.#scope.opaque ??= text
     for (const node of nodes) this.#substituted(node)
   }
@@ -369,11 +359,6 @@ export class ShellReader {
     if (/^(?:command|process)_substitution$|^ERROR$/.test(node.type)) this.visit(node)
     else for (const child of node.children) this.#substituted(child)
   }
-}
-
-/** Is a name of a command a pattern? One that may be unset is none. */
-function isOdd(value: string): boolean {
-  return isPattern(value) && value !== wild.unknown
 }
 
 /** An element of an array as its value: `[key]=value`. */

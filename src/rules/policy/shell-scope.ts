@@ -1,5 +1,5 @@
 import { wild } from './glob.ts'
-import { absolute, type Base, segmentsOf } from './paths.ts'
+import { type Base, segmentsOf } from './paths.ts'
 import type { Expanded } from './parameter-expansion.ts'
 import { maxShellBodyChars, type ParseShell, type SyntaxNode } from './shell-reading.ts'
 import { ShellVariables } from './shell-variables.ts'
@@ -58,7 +58,7 @@ export class ShellScope {
     this.#printed = printed
     this.folders = [base.cwd]
     this.allFolders = earlier === undefined ? [base.cwd] : earlier.allFolders
-    this.variables = earlier === undefined ? new ShellVariables() : earlier.variables
+    this.variables = earlier === undefined ? new ShellVariables(base) : earlier.variables
     this.words = earlier === undefined ? new ShellWords(base, this.variables) : earlier.words
     this.#files = earlier === undefined ? new WrittenFiles() : earlier.#files
     this.opaque = earlier?.opaque
@@ -133,7 +133,8 @@ export class ShellScope {
   noteFilled(word: WordReading, command: string): void {
     const { allFolders: allBases, folders: bases, isGuess } = this
     const text = word.values.join(' ').replaceAll(wild.unknown, '{}')
-    this.words.note(text, { ...word, hasUnknown: true }, { command, isWritten: false, isGuess, bases, allBases })
+    const meansAllBelow = this.words.readsBelow(command, [])
+    this.words.note(text, { ...word, hasUnknown: true }, { meansAllBelow, isWritten: false, isGuess, bases, allBases })
   }
 
   /** Takes down what goes into the file that a word names. */
@@ -180,25 +181,46 @@ export class ShellScope {
     return all.slice(0, maxFolders)
   }
 
-  /** Follows a `cd` with these operands. */
-  changeFolder(words: readonly WordReading[]): void {
+  /** Follows `cd`, `pushd` or `popd` with these operands. */
+  changeFolder(name: string, words: readonly WordReading[]): void {
     if (this.#isLost) return
+    const standing = { bases: this.folders, allBases: this.allFolders }
+    const has = (option: RegExp): boolean => words.some(({ values }) => values.some((value) => option.test(value)))
     const target = words.find(({ values }) => !/^-./.test(values[0] ?? ''))
-    if (target?.values[0] === '-') this.folders = this.allFolders
-    else if (target === undefined) this.folders = [this.base.home]
+    const ofStack = name !== 'cd' && (target === undefined || /^\+\d+$/.test(target.values[0] ?? ''))
+    let gone: readonly string[]
+    if (ofStack || target?.values[0] === '-') gone = this.words.earlierFolders(standing)
+    else if (target === undefined) gone = this.words.homes(this.folders)
     else {
-      const searched = (this.variables.get('CDPATH')?.values ?? []).flatMap((value) => value.split(':'))
-      const from = [...this.folders, ...searched].map((folder) => absolute(folder, this.base))
-      const found = target.values.flatMap((value) => {
-        const path = value.replaceAll(wild.blank, ' ')
-        return from.flatMap((folder) => this.words.pathsOf(path, { bases: [folder], allBases: this.allFolders }))
-      })
-      const all = [...new Set(found.map((folder) => `/${segmentsOf(folder).join('/')}`))]
+      const found = this.#namedFolders(target)
+      const read = [...new Set(found.map((folder) => `/${segmentsOf(folder).join('/')}`))]
       // Of a target that is not known at all the folder may be any.
-      this.folders = all.length === 0 ? [...this.folders, `/${wild.unknown}`] : all.slice(0, maxFolders)
+      const all = read.length === 0 ? [...this.folders, `/${wild.unknown}`] : read
+      // `..` behind a link is the folder above the one that it leads to.
+      gone = has(/^-\w*P/) || this.words.isPhysical ? [...new Set([...all, ...found])] : all
       if (target.hasUnknown) this.words.texts.add(this.#body)
     }
-    this.allFolders = this.united(this.allFolders, this.folders)
+    // `pushd -n` goes nowhere yet.
+    if (name === 'cd' || !has(/^-n$/)) this.folders = gone.slice(0, maxFolders)
+    this.allFolders = this.united(this.allFolders, gone)
+  }
+
+  /** Where the target of a `cd` can lie. */
+  #namedFolders(target: WordReading): readonly string[] {
+    const standing = { bases: this.folders, allBases: this.allFolders }
+    const { values = [], hasUnknown = false } = this.variables.get('CDPATH') ?? {}
+    const searched = values.flatMap((value) => value.split(':')).flatMap((value) => this.words.pathsOf(value, standing))
+    const from = [...this.folders, ...searched, ...(hasUnknown ? [`/${wild.unknown}`] : [])]
+    return target.values.flatMap((value) => {
+      const path = value.replaceAll(wild.blank, ' ')
+      return from.flatMap((folder) => this.words.pathsOf(path, { bases: [folder], allBases: this.allFolders }))
+    })
+  }
+
+  /** Some commands go to a folder first, as `env -C` does: what follows may stand there, too. */
+  alsoIn(target: WordReading): void {
+    const named = target.hasUnknown ? [`/${wild.unknown}`] : []
+    this.folders = this.united(this.folders, [...this.#namedFolders(target), ...named])
   }
 }
 

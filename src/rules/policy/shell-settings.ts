@@ -13,7 +13,8 @@ export function setBy(words: readonly WordReading[], scope: ShellScope, input: E
   for (const [at, word] of words.entries()) {
     const names = namesOf(word)
     const rest = words.slice(at + 1)
-    if (names.some((one) => folderCommands.has(one))) scope.changeFolder(rest)
+    const going = names.find((one) => folderCommands.has(one))
+    if (going !== undefined) scope.changeFolder(going, rest)
     if (names.includes('set') || names.some((one) => scope.words.functions.has(one)))
       scope.variables.setPositionals(rest.filter(({ values }) => !values.every((value) => value === '--')))
     if (names.some((one) => assigners.has(one))) setByReading(names, rest, scope, input)

@@ -1,4 +1,5 @@
 import type { Expanded } from './parameter-expansion.ts'
+import type { Base } from './paths.ts'
 import { joined } from './shell-programs.ts'
 import { asWritten, type WordReading } from './shell-word.ts'
 
@@ -13,15 +14,25 @@ const maxVariableValues = 32
 /** Most operands that `$1` and so on are kept of. */
 const maxPositionals = 16
 
+/** Variables of the environment: other processes have them, too. */
+const inherited = new Set(['HOME', 'USER', 'LOGNAME', 'PWD', 'OLDPWD'])
+
 /** All that the variables of a shell body can be: what is assigned to them anywhere before. */
 export class ShellVariables {
   readonly #known = new Map<string, Variable>()
 
   #children = 0
 
+  constructor({ cwd, home }: Base) {
+    const user = home.slice(home.lastIndexOf('/') + 1)
+    for (const [name, value] of Object.entries({ HOME: home, LOGNAME: user, PWD: cwd, USER: user }))
+      this.#known.set(name, { values: new Set([value]), hasUnknown: false, mayBeUnset: false })
+  }
+
   get(name: string): Expanded | undefined {
     const known = this.#known.get(name)
-    const mayBeUnset = known?.mayBeUnset === true || (this.#children > 0 && !/^[\d@*]/.test(name))
+    const isLost = this.#children > 0 && !/^[\d@*]/.test(name) && !inherited.has(name)
+    const mayBeUnset = known?.mayBeUnset === true || isLost
     return known && { values: [...known.values], hasUnknown: known.hasUnknown, mayBeUnset }
   }
 

@@ -1,19 +1,23 @@
 import { wild } from './glob.ts'
 import { absolute, type Base } from './paths.ts'
+import { processPlaces } from './process-paths.ts'
 import type { Expanded } from './parameter-expansion.ts'
+import { isBrief } from './recursion.ts'
 import type { ShellWord } from './shell-reading.ts'
 import type { ShellVariables } from './shell-variables.ts'
 import { asWritten, fieldsOf, readWord, type WordReading } from './shell-word.ts'
 
 /** Commands that name a folder without reading what lies below it. */
-const looksAtFolderAlone = new Set(['cd', 'ls', 'pwd', 'echo', 'stat', 'du', 'mkdir', 'test'])
+const looksAtFolderAlone = new Set('cd pushd popd dirs ls pwd echo stat mkdir test'.split(' '))
 /** Most paths of a word. */
 const maxPaths = 256
+/** Most folders that `~` is taken for. */
+const maxHomes = 16
 
 /** Where a word stands. */
 interface Standing {
-  /** The command that it is an operand of. */
-  readonly command?: string | undefined
+  /** @default false */
+  readonly meansAllBelow?: boolean
   readonly isWritten: boolean
   /** Folders that the body may stand in, and all that it has stood in. */
   readonly bases: readonly string[]
@@ -34,6 +38,8 @@ export class ShellWords {
   /** A shell option has patterns match hidden names, or names in any case. */
   #matchesHidden = false
   #ignoresCase = false
+  /** `cd` follows links before it goes up. */
+  isPhysical = false
 
   constructor(base: Base, variables: ShellVariables) {
     this.#base = base
@@ -48,6 +54,7 @@ export class ShellWords {
   noteOptions(body: string): void {
     this.#matchesHidden ||= /dotglob|GLOBIGNORE|glob_?dots/i.test(body)
     this.#ignoresCase ||= /nocase/i.test(body)
+    this.isPhysical ||= /\bset\s+(?:-\w*P|-o\s+physical)/.test(body)
   }
 
   /** @param printed what the commands of a substitution print */
@@ -56,16 +63,7 @@ export class ShellWords {
     { allBases, bases }: Pick<Standing, 'allBases' | 'bases'>,
     printed: (commands: string) => Expanded | undefined,
   ): WordReading {
-    const { home } = this.#base
-    const user = home.slice(home.lastIndexOf('/') + 1)
-    const usual: Readonly<Record<string, readonly string[]>> = {
-      HOME: [home],
-      PWD: bases,
-      OLDPWD: allBases,
-      USER: [user],
-      LOGNAME: [user],
-      IFS: [' '],
-    }
+    const usual: Readonly<Record<string, readonly string[]>> = { PWD: bases, OLDPWD: allBases, IFS: [' '] }
     const variable = (name: string): Expanded | undefined => {
       const known = this.#variables.get(name)
       const more = Object.hasOwn(usual, name) ? (usual[name] ?? []) : []
@@ -78,8 +76,7 @@ export class ShellWords {
 
   /** Keeps a word with its paths. @returns `false`: it can be more than is looked at */
   note(text: string, reading: WordReading, standing: Standing): boolean {
-    const { command, isGuess, isWritten } = standing
-    const meansAllBelow = command !== undefined && (!looksAtFolderAlone.has(command) || this.functions.has(command))
+    const { isGuess, isWritten, meansAllBelow = false } = standing
     const paths = new Set<string>()
     for (const value of reading.values)
       for (const field of fieldsOf(this.#asMatched(value)))
@@ -107,21 +104,67 @@ export class ShellWords {
     return this.#ignoresCase ? hidden.toLowerCase() : hidden
   }
 
+  /** May a command read all that lies below a folder among its operands? `undefined`: there is none. */
+  readsBelow(command: string | undefined, words: readonly WordReading[]): boolean {
+    if (command === undefined) return false
+    if (command === 'du')
+      return !words.some(({ values }, at) => values.some((value) => isBrief(value, words[at + 1]?.values[0])))
+    return !looksAtFolderAlone.has(command) || this.functions.has(command)
+  }
+
   /** The paths that a piece of a word can be; none for what is wholly unknown, unless the body has gone elsewhere. */
-  pathsOf(piece: string, { allBases, bases }: Pick<Standing, 'allBases' | 'bases'>): readonly string[] {
-    const [, from, rest = ''] = /^~([+-])\d*(?=\/|$)(.*)$/s.exec(piece) ?? []
-    if (from !== undefined) return (from === '+' ? bases : allBases).map((base) => base + rest)
+  pathsOf(piece: string, standing: Pick<Standing, 'allBases' | 'bases'>): readonly string[] {
+    const { bases } = standing
+    const paths = this.#writtenPaths(piece, standing)
+    return paths.flatMap((path) => [path, ...processPlaces(path, bases)])
+  }
+
+  /** Folders that the body may have stood in before, or that it says it has. */
+  earlierFolders({ allBases, bases }: Pick<Standing, 'allBases' | 'bases'>): readonly string[] {
+    return [...allBases, ...this.#foldersIn('OLDPWD', bases), ...this.#foldersIn('DIRSTACK', bases)]
+  }
+
+  /** Folders that a variable holds, where the body assigns it. */
+  #foldersIn(name: string, bases: readonly string[]): readonly string[] {
+    const { values = [], hasUnknown = false } = this.#variables.get(name) ?? {}
+    const known = values.filter((value) => value !== '' && !value.startsWith(wild.unknown))
+    const folders = known.flatMap((value) => bases.flatMap((base) => this.#from(value, base)))
+    return hasUnknown ? [...folders, `/${wild.unknown}`] : folders
+  }
+
+  /** Folders that `~` can be: a body may assign `HOME`, with the `~` of before in it. */
+  homes(bases: readonly string[]): readonly string[] {
+    const { values = [], hasUnknown = false } = this.#variables.get('HOME') ?? {}
+    const ofHome = values.filter((value) => /^~(?:\/|$)/.test(value))
+    const plain = values.filter((value) => !ofHome.includes(value) && !value.startsWith(wild.unknown))
+    const homes = new Set(
+      plain.flatMap((value) => (/^(?:\/|$)/.test(value) ? [value] : bases.map((base) => `${base}/${value}`))),
+    )
+    if (hasUnknown) homes.add(`/${wild.unknown}`)
+    for (const value of ofHome)
+      for (const home of Array.from(homes)) if (homes.size < maxHomes) homes.add(home + value.slice(1))
+    return [...homes]
+  }
+
+  #writtenPaths(piece: string, standing: Pick<Standing, 'allBases' | 'bases'>): readonly string[] {
+    const { bases } = standing
+    const [, from, rest = ''] = /^~([+-]?\d+|[+-])(?=\/|$)(.*)$/s.exec(piece) ?? []
+    if (from !== undefined) {
+      const folders = from === '+' ? [...bases, ...this.#foldersIn('PWD', bases)] : this.earlierFolders(standing)
+      return folders.map((base) => base + rest)
+    }
     const isUnknown = piece.startsWith(wild.unknown)
     return bases.flatMap((base) => {
-      if (!isUnknown || base !== this.#base.cwd) return [this.#from(piece, base)]
+      if (!isUnknown || base !== this.#base.cwd) return this.#from(piece, base)
       return /^\uE005+$/.test(piece) ? [] : [`/${piece}`]
     })
   }
 
-  #from(path: string, cwd: string): string {
+  #from(path: string, cwd: string): readonly string[] {
     const user = /^~(\w[\w.-]*)(.*)$/s.exec(path)
-    const isOwn = user !== null && this.#base.home.endsWith(`/${user[1]}`)
-    return absolute(isOwn ? `~${user[2]}` : path, { ...this.#base, cwd })
+    if (user !== null && this.#base.home.endsWith(`/${user[1]}`)) return [this.#base.home + user[2]]
+    if (/^~(?:\/|$)/.test(path)) return this.homes([cwd]).map((home) => home + path.slice(1))
+    return [absolute(path, { ...this.#base, cwd })]
   }
 }
 

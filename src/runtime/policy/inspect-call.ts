@@ -4,6 +4,7 @@ import { isPattern } from '../../rules/policy/glob.ts'
 import { bodyOf, checkCall, pathArguments, policyDefaults } from '../../rules/policy/call.ts'
 import type { CallFacts, PolicyCall } from '../../rules/policy/call.ts'
 import type { PolicyConfig } from '../../protocol/policy.ts'
+import { isDevice } from '../../rules/policy/call-places.ts'
 import { credentialFolders } from '../../rules/policy/credential-paths.ts'
 import { namedPaths, programsOf } from '../../rules/policy/named-paths.ts'
 import { absolute } from '../../rules/policy/paths.ts'
@@ -35,7 +36,8 @@ export async function inspectCall(
     ...(config.codePaths ?? policyDefaults.codePaths),
   ]
   const listed = [call.cwd, ...credentialFolders(call.home, call), ...lists.map((path) => absolute(path, call))]
-  const words = (shell?.words ?? []).flatMap((word) => word.paths)
+  // Devices such as `/dev/stderr` are those of the program that runs, not Entia's own.
+  const words = (shell?.words ?? []).flatMap((word) => word.paths).filter((path) => !isDevice(path))
   const given = pathArguments(call).map((path) => absolute(path, call))
   const named = programsOf(call, shell).flatMap((program) => namedPaths(program, call))
   const paths = new Set([...listed, ...given, ...words, ...named])

@@ -1,13 +1,15 @@
 /** Names of variables that hold secrets. All that Entia reads as a secret are named so. */
 const secretName = /KEY|TOKEN|SECRET|PASSWORD/i
 
-/** Variables that make a shell or git run something else first. */
-const runsCode = new Set(['BASH_ENV', 'ENV', 'PROMPT_COMMAND'])
+/** Variables that make a shell run something else first, or read a line in another way than its words say. */
+const changesLines = new Set('BASH_ENV ENV PROMPT_COMMAND BASHOPTS SHELLOPTS CDPATH GLOBIGNORE OLDPWD'.split(' '))
 
 /** The environment of a child process: all variables but secrets, except those named in `passEnv`. */
 export function childEnvironment(env: NodeJS.ProcessEnv, passEnv: readonly string[]): NodeJS.ProcessEnv {
   return Object.fromEntries(
-    Object.entries(env).filter(([name]) => passEnv.includes(name) || !(secretName.test(name) || runsCode.has(name))),
+    Object.entries(env).filter(
+      ([name]) => passEnv.includes(name) || !(secretName.test(name) || changesLines.has(name)),
+    ),
   )
 }
 
