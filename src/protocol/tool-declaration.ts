@@ -14,6 +14,8 @@ export const ToolDeclaration = lazily(() =>
     description: z.string(),
     /** JSON Schema of the arguments, an object. */
     inputSchema: JsonSchema(),
+    /** Bounds of arguments that the model is not shown, as a part of such a schema. They count all the same. */
+    inputBounds: JsonSchema().optional(),
     restart: RestartClass(),
     approval: z.boolean().optional(),
     /** World time until an unanswered approval counts as denied. */

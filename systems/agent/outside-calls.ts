@@ -1,7 +1,7 @@
 import { Approval, Requested, ToolCall } from '../../components/agent/tool-call.ts'
 import { Inspection } from '../../components/agent/policy.ts'
 import { Outcome, OwnedBy } from '../../components/effects/effect.ts'
-import { checkJson } from '../../src/rules/text/schema-issues.ts'
+import { argumentFaults } from '../../src/rules/text/argument-faults.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { emit, requestedCalls, settled } from '../kit.ts'
@@ -50,7 +50,7 @@ function decide(world: World, call: Entity): void {
   numberCall(world, caller, call)
   const found = permittedTool(world, caller, name)
   if ('problem' in found) return refuseCall(world, call, found.problem)
-  const wrong = checkJson(found.declaration.inputSchema, input)
+  const wrong = argumentFaults(found.declaration, input)
   if (wrong !== undefined) return refuseCall(world, call, `Invalid arguments for '${name}': ${wrong}`)
   awaitJudgement(world, call, found.declaration)
 }

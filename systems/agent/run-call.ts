@@ -5,7 +5,7 @@ import { ToolCall } from '../../components/agent/tool-call.ts'
 import type { ToolDeclaration } from '../../src/protocol/tool-declaration.ts'
 import { isPermitted } from '../../src/rules/delegation/permissions.ts'
 import { oneLine } from '../../src/rules/text/frames.ts'
-import { checkJson } from '../../src/rules/text/schema-issues.ts'
+import { argumentFaults } from '../../src/rules/text/argument-faults.ts'
 import type { Entity } from '../../src/world/component.ts'
 import { made } from '../../src/world/made.ts'
 import type { World } from '../../src/world/world.ts'
@@ -59,6 +59,6 @@ export function stillPermitted(world: World, agent: Entity, call: Entity): Found
   const { arguments: input, name } = world.read(call, ToolCall)
   const found = permittedTool(world, agent, name)
   if ('problem' in found || found.declaration.world === true) return found
-  const wrong = checkJson(found.declaration.inputSchema, input)
+  const wrong = argumentFaults(found.declaration, input)
   return wrong === undefined ? found : { problem: `Invalid arguments for '${name}': ${wrong}` }
 }

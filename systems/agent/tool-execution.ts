@@ -7,7 +7,7 @@ import { SlotReleased } from '../../components/sessions/ancestry.ts'
 import type { ToolDeclaration } from '../../src/protocol/tool-declaration.ts'
 import { contextToolNames } from '../../src/rules/context/context-tools.ts'
 import { argumentsProblem } from '../../src/rules/projection/tool-calls.ts'
-import { checkJson } from '../../src/rules/text/schema-issues.ts'
+import { argumentFaults } from '../../src/rules/text/argument-faults.ts'
 import type { Entity } from '../../src/world/component.ts'
 import { patchMade } from '../../src/world/made.ts'
 import type { World } from '../../src/world/world.ts'
@@ -84,12 +84,8 @@ function decide(world: World, call: Entity, worldTools: WorldTools): void {
   askNext(world, agent, worldTools)
 }
 
-function problemOf(
-  world: World,
-  agent: Entity,
-  call: Entity,
-  { approval, name, inputSchema, world: isWorldTool }: ToolDeclaration,
-): string | undefined {
+function problemOf(world: World, agent: Entity, call: Entity, declaration: ToolDeclaration): string | undefined {
+  const { approval, name, world: isWorldTool } = declaration
   const { arguments: input, isCut, malformed } = world.read(call, ToolCall)
   const maxToolCalls = world.get(agent, Limits)?.maxToolCalls ?? defaultLimits.maxToolCalls
   if (world.read(agent, Turn).toolCalls > maxToolCalls) {
@@ -98,6 +94,6 @@ function problemOf(
   if (isCut === true) return cutProblem(world, agent, name)
   if (malformed !== undefined) return `Invalid arguments for '${name}': ${argumentsProblem(malformed)}`
   // A world tool checks its own, and accepts more than its schema says; a person is asked only about what can run.
-  const wrong = isWorldTool === true && approval !== true ? undefined : checkJson(inputSchema, input)
+  const wrong = isWorldTool === true && approval !== true ? undefined : argumentFaults(declaration, input)
   return wrong === undefined ? undefined : `Invalid arguments for '${name}': ${wrong}`
 }

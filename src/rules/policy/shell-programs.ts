@@ -20,8 +20,7 @@ const runners = new Set(
 const handsInputOn = new Set(['ssh', 'su', 'newgrp', 'sg', 'sftp', 'ftp', 'make', 'gmake'])
 const shells = /^(?:ba|z|da|k|a|c|tc|fi|mk|r?ba)?sh(?:\.exe)?$/
 /** Programs that run a program that is given to them as a text. */
-const interpreters =
-  /^(?:(?:ba|z|da|k|a|c|tc|fi)?sh|python[\d.]*|node|nodejs|deno|bun|perl|ruby|php|lua|source|\.)$/
+const interpreters = /^(?:(?:ba|z|da|k|a|c|tc|fi)?sh|python[\d.]*|node|nodejs|deno|bun|perl|ruby|php|lua|source|\.)$/
 
 /** Commands that may make a program of what they are given. */
 const decoders =

@@ -1,21 +1,34 @@
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
+import { tableOf } from '../../rules/text/argument-faults.ts'
 import type { Tool } from '../../tools/port.ts'
 import { canonical } from '../../world/canonical.ts'
-import type { Json, JsonObject } from '../../world/json.ts'
+import type { JsonObject } from '../../world/json.ts'
 
-/** Bounds of a value. The handler refuses what breaks them, in words; a model that knows them in advance gains little. */
+/** Bounds of a value. What breaks them is refused in words; a model that knows them in advance gains little. */
 const bounds: ReadonlySet<string> = new Set(['minLength', 'maxLength', 'minimum', 'maximum', 'additionalProperties'])
 
-/** A tool whose declaration says nothing that goes without saying: that costs tokens in every request. */
+/** A tool whose schema says nothing that goes without saying, which costs tokens in every request: its bounds stand beside it. */
 export function leanTool(tool: Tool): Tool {
   const { inputSchema } = tool.declaration
-  const properties = Object.entries(tableOf(inputSchema['properties']))
+  const properties = Object.entries(tableOf(inputSchema['properties'])).map(
+    ([name, value]) => [name, tableOf(value)] as const,
+  )
   const lean = {
     ...leanSchema(inputSchema),
-    properties: Object.fromEntries(properties.map(([name, value]) => [name, leanSchema(tableOf(value))])),
+    properties: Object.fromEntries(properties.map(([name, value]) => [name, leanSchema(value)])),
   }
-  const declaration = canonical({ ...tool.declaration, inputSchema: lean }, () => 'a declaration') as ToolDeclaration
+  const bounded = properties.map(([name, value]) => [name, boundsOf(value)] as const)
+  const inputBounds = {
+    ...boundsOf(inputSchema),
+    properties: Object.fromEntries(bounded.filter(([, value]) => Object.keys(value).length > 0)),
+  }
+  const made = { ...tool.declaration, inputSchema: lean, inputBounds }
+  const declaration = canonical(made, () => 'a declaration') as ToolDeclaration
   return Object.freeze({ ...tool, declaration })
+}
+
+function boundsOf(schema: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(schema).filter(([key]) => bounds.has(key)))
 }
 
 /** Without bounds, and without saying that a flag is false where it is left out. */
@@ -24,8 +37,4 @@ function leanSchema(schema: JsonObject): JsonObject {
     ([key, value]) => !bounds.has(key) && !(key === 'default' && value === false),
   )
   return Object.fromEntries(said)
-}
-
-function tableOf(value: Json | undefined): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
 }

@@ -86,7 +86,7 @@ describe('a server on HTTP', () => {
     const client = await clientOf((await served(at, { tools: ['read_file'] })).url, '2026-07-28')
     await expect(called(client, 'bash', { command: 'id' })).rejects.toThrow('Tool bash not found')
     expect(await called(client, 'read_file', { pth: 'a' })).toBe(
-      "Error: Invalid arguments for 'read_file': path: expected string, received undefined",
+      "Error: Invalid arguments for 'read_file': path: expected string, received undefined; pth: no such field is known",
     )
     expect(await called(client, 'read_file', { path: 'a', pth: 'a' })).toBe(
       "Error: Invalid arguments for 'read_file': pth: no such field is known",
