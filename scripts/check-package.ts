@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chmod, copyFile, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, cp, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -87,6 +87,11 @@ const options = {
   types: ['node'],
 }
 const byNode = { ...options, module: 'nodenext' }
+/** The types of others are theirs to mend. */
+const beside = { ...byNode, skipLibCheck: true }
+
+/** Tests that use the matchers, and import doors alone. */
+const matchers = 'test/vitest/matchers.test.ts'
 
 const folder = await realpath(await mkdtemp(join(tmpdir(), `${manifest.name}-package-`)))
 /** Not within the other one, where Node would go on looking for packages. */
@@ -136,6 +141,7 @@ try {
   await checkUnderPnpm()
   await check('every door can be typed by Node', bin('tsc'), '-p', join(folder, 'tsconfig.node.json'))
   await check('matchers are there in a test', bin('tsc'), '-p', join(folder, 'tsconfig.vitest.json'))
+  await checkVitest4()
   await check('every door can be typed by a bundler', bin('tsc'), '-p', join(folder, 'tsconfig.bundler.json'))
 } finally {
   await rm(folder, { recursive: true })
@@ -178,12 +184,10 @@ async function install(tarball: string): Promise<void> {
   }
   await linkProgram(home)
   await copyFile(join(import.meta.dirname, 'lowest-node/smoke.mjs'), join(folder, 'smoke.mjs'))
+  await copyFile(join(root, matchers), join(folder, 'matchers.test.ts'))
   const program = programOf(names)
   const own = names.filter((name) => !besides.some((peer) => name.endsWith(`/${peer}`)))
-  const matcher = `import 'entia/vitest'\nimport { expect } from 'vitest'\nexpect({}).toHaveAnswered('anything')\n`
   const byBundler = { ...options, module: 'esnext', moduleResolution: 'bundler' }
-  // The types of others are theirs to mend.
-  const beside = { ...byNode, skipLibCheck: true }
   await Promise.all(
     Object.entries({
       'package.json': JSON.stringify({ type: 'module' }),
@@ -192,10 +196,9 @@ async function install(tarball: string): Promise<void> {
       'counter.mjs': counter,
       'evaluator.mjs': evaluator,
       'consumer.ts': programOf(own),
-      'matcher.ts': matcher,
       'tsconfig.node.json': JSON.stringify({ compilerOptions: byNode, files: ['consumer.ts'] }),
       'tsconfig.bundler.json': JSON.stringify({ compilerOptions: byBundler, files: ['consumer.ts'] }),
-      'tsconfig.vitest.json': JSON.stringify({ compilerOptions: beside, files: ['matcher.ts'] }),
+      'tsconfig.vitest.json': JSON.stringify({ compilerOptions: beside, files: ['matchers.test.ts'] }),
     }).map(([name, text]) => writeFile(join(folder, name), text)),
   )
 }
@@ -229,6 +232,25 @@ async function checkExample(name: string): Promise<void> {
   await copyFile(join(root, 'examples', name), join(folder, name))
   const { said } = await endingOf(join('examples', name))
   tell(`${name} prints what it says`, await wrongAbout(name, said, { cwd: folder }))
+}
+
+/** A project with the vitest of before: its matchers have their types there, and match. */
+async function checkVitest4(): Promise<void> {
+  const project = join(folder, 'vitest-4')
+  const modules = join(project, 'node_modules')
+  const vitest = join(import.meta.dirname, 'vitest-4/node_modules/vitest')
+  await mkdir(modules, { recursive: true })
+  // A copy, since packages are looked for from where a file really lies.
+  await cp(join(folder, 'node_modules', manifest.name), join(modules, manifest.name), { recursive: true })
+  await symlink(vitest, join(modules, 'vitest'))
+  const config = { compilerOptions: beside, files: ['matchers.test.ts'] }
+  await writeFile(join(project, 'package.json'), JSON.stringify({ type: 'module' }))
+  await writeFile(join(project, 'tsconfig.json'), JSON.stringify(config))
+  await copyFile(join(root, matchers), join(project, 'matchers.test.ts'))
+  await check('matchers can be typed beside vitest 4', bin('tsc'), '-p', project)
+  const { version } = JSON.parse(await readFile(join(vitest, 'package.json'), 'utf8')) as { readonly version: string }
+  const program = join(vitest, 'vitest.mjs')
+  await check(`matchers match in vitest ${version}`, process.execPath, program, 'run', '--root', project)
 }
 
 /** The README's first program, in a project where pnpm has installed what the README says, and nothing else. */
