@@ -144,10 +144,10 @@ export type { Input, OwnEvents, OwnInput, OwnInputs, WorldEvent } from './world/
 export type { EffectContext, EffectKind } from './engine/effects/effect-kind.ts'
 export type { Changes, Delta, Header, LogEdit } from './world/changes.ts'
 export type { Step } from './world/journal.ts'
-export type { Json, JsonObject } from './world/json.ts'
+export type { Json, JsonObject } from './base/json.ts'
 
 // Tell what was misused: every error that is thrown has a closed `code`.
-export { EntiaError, type EntiaErrorCode } from './world/entia-error.ts'
+export { EntiaError, type EntiaErrorCode } from './base/entia-error.ts'
 
 // Names that moved to another door. They stay here for one version.
 export * from './deprecated.ts'

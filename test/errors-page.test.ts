@@ -11,7 +11,7 @@ const headings = /^### (.+)$/gm
 
 /** The codes of the type `EntiaErrorCode`, in its order. */
 async function errorCodes(): Promise<readonly string[]> {
-  const path = join(root, 'src/world/entia-error.ts')
+  const path = join(root, 'src/base/entia-error.ts')
   for (const statement of parseSync(path, await readFile(path, 'utf8')).program.body) {
     if (statement.type !== 'ExportNamedDeclaration') continue
     const { declaration } = statement

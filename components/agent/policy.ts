@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { channels, JudgedFields, PolicyConfig, PolicyMarks, reaches } from '../../src/protocol/policy.ts'
 import { type DataOf, defineComponent, defineTag } from '../../src/world/component.ts'
 import { entity } from '../../src/protocol/values.ts'
-import { lazily } from '../../src/world/lazily.ts'
+import { lazily } from '../../src/base/lazily.ts'
 
 /**
  * The calls of an agent that has it are judged before they run, and so are those of its sessions and subtasks. An agent

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineComponent } from '../../src/world/component.ts'
-import type { Json, JsonObject } from '../../src/world/json.ts'
+import type { Json, JsonObject } from '../../src/base/json.ts'
 
 /** The start of the agent's last request, hashed: if the next differs, the provider's prompt cache is lost. */
 export const Prefix = defineComponent(

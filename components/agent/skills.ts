@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type DataOf, defineComponent } from '../../src/world/component.ts'
-import { lazily } from '../../src/world/lazily.ts'
+import { lazily } from '../../src/base/lazily.ts'
 import { givenName, json } from '../../src/protocol/values.ts'
 
 /** Knowledge that can be installed on an agent: a text, data, and the names of the tools that go with it. */

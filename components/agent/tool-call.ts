@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type DataOf, defineComponent, defineTag } from '../../src/world/component.ts'
 import { JudgedFields, remembering } from '../../src/protocol/policy.ts'
 import { entity, json } from '../../src/protocol/values.ts'
-import { lazily } from '../../src/world/lazily.ts'
+import { lazily } from '../../src/base/lazily.ts'
 
 /** A call in an agent's last message, until it has a result. Entities ascend in call order. */
 export const ToolCall = defineComponent('ToolCall', () =>

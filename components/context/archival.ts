@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type DataOf, defineComponent } from '../../src/world/component.ts'
-import { lazily } from '../../src/world/lazily.ts'
+import { lazily } from '../../src/base/lazily.ts'
 import { flag, modelName, oneOf, positive, whole } from '../../src/protocol/setting.ts'
 
 /** Which finished turns move to a holder. */

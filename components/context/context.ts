@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type DataOf, defineComponent } from '../../src/world/component.ts'
-import { lazily } from '../../src/world/lazily.ts'
+import { lazily } from '../../src/base/lazily.ts'
 import { flag, fraction, modelName, oneOf, positive, whole } from '../../src/protocol/setting.ts'
 import { ModelsByTier, taskClasses, TierTable } from '../../src/protocol/tier.ts'
 

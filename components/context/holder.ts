@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type DataOf, defineComponent, defineTag } from '../../src/world/component.ts'
-import { lazily } from '../../src/world/lazily.ts'
+import { lazily } from '../../src/base/lazily.ts'
 import { entity } from '../../src/protocol/values.ts'
 
 /** What it takes to name and query a holder. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type DataOf, defineComponent } from '../../src/world/component.ts'
-import { lazily } from '../../src/world/lazily.ts'
+import { lazily } from '../../src/base/lazily.ts'
 import { rewriteKinds } from '../../src/protocol/context.ts'
 
 /** Price of tokens read from the cache, and of writing them anew. */

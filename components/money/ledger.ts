@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type DataOf, defineComponent } from '../../src/world/component.ts'
-import { lazily } from '../../src/world/lazily.ts'
+import { lazily } from '../../src/base/lazily.ts'
 import { SubtaskSpending } from '../../src/protocol/usage.ts'
 
 const count = lazily(() => z.number().int().nonnegative())

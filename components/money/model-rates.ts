@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type DataOf, defineComponent } from '../../src/world/component.ts'
-import { lazily } from '../../src/world/lazily.ts'
+import { lazily } from '../../src/base/lazily.ts'
 
 const rate = lazily(() => z.number().int().nonnegative())
 const contextWindow = lazily(() => z.number().int().positive().optional())

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type DataOf, defineComponent, defineLog } from '../../src/world/component.ts'
-import { lazily } from '../../src/world/lazily.ts'
+import { lazily } from '../../src/base/lazily.ts'
 
 const count = () => z.number().int().nonnegative()
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type DataOf, defineComponent, defineLog } from '../../src/world/component.ts'
-import type { Json, JsonObject } from '../../src/world/json.ts'
+import type { Json, JsonObject } from '../../src/base/json.ts'
 import { Archival } from '../context/archival.ts'
 import { BoundaryEntry } from '../../src/protocol/context.ts'
 import { Context } from '../context/context.ts'

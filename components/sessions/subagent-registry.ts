@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type DataOf, defineComponent } from '../../src/world/component.ts'
-import { lazily } from '../../src/world/lazily.ts'
+import { lazily } from '../../src/base/lazily.ts'
 import { GrantLimits, InheritancePolicy } from '../../src/protocol/delegation.ts'
 import { givenName } from '../../src/protocol/values.ts'
 import { RetryPolicy } from '../../src/protocol/failure.ts'

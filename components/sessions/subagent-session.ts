@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type DataOf, defineComponent } from '../../src/world/component.ts'
-import { lazily } from '../../src/world/lazily.ts'
+import { lazily } from '../../src/base/lazily.ts'
 import { entity } from '../../src/protocol/values.ts'
 import { GrantLimits, sessionKinds, sessionStatuses, transitionProblem } from '../../src/protocol/delegation.ts'
 import { SessionUsage } from '../../src/protocol/usage.ts'

@@ -6,10 +6,10 @@ import type { PageFiles } from '../../src/inspector/page-files.ts'
 const root = join(import.meta.dirname, '../..')
 const folder = join(root, 'src/inspector/page')
 
-/** Files of `src/world` that ask Node for something, and what stands for them in a browser. */
+/** Files of `src/base` that ask Node for something, and what stands for them in a browser. */
 const inBrowsers: Readonly<Record<string, string>> = {
-  [join(root, 'src/world/sha256.ts')]: join(folder, 'data/sha256.ts'),
-  [join(root, 'src/world/inspect.ts')]: join(folder, 'data/inspect.ts'),
+  [join(root, 'src/base/sha256.ts')]: join(folder, 'data/sha256.ts'),
+  [join(root, 'src/base/inspect.ts')]: join(folder, 'data/inspect.ts'),
 }
 
 const withoutNode: Plugin = {

@@ -8,7 +8,7 @@ import {
   textOf,
   type TokenUsage,
 } from '../index.ts'
-import { cutText } from '../rules/text/cut-text.ts'
+import { cutText } from '../base/cut-text.ts'
 
 const maxNameChars = 60
 

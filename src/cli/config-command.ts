@@ -5,7 +5,7 @@ import { folders } from '../runtime/config/folders.ts'
 import { configPaths, readRuntimeConfig } from '../runtime/config/read-runtime-config.ts'
 import { chooseProvider } from '../runtime/models/choose-provider.ts'
 import { keyOf } from '../runtime/models/known-providers.ts'
-import { didYouMean } from '../world/near-names.ts'
+import { didYouMean } from '../base/near-names.ts'
 import { parsedWords, UsageError } from './parsed-words.ts'
 
 const configHelp = `Check the configuration, or show where it lies.

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { thrownMessage } from '../rules/text/thrown-message.ts'
+import { thrownMessage } from '../base/thrown-message.ts'
 import { UsageError } from './parsed-words.ts'
 
 /** The default export of a file that somebody wrote. @param advice what else may be wrong. @throws UsageError */

@@ -9,7 +9,7 @@ import {
   matrixSend,
   matrixSessions,
 } from '../doors/matrix/index.ts'
-import { didYouMean } from '../world/near-names.ts'
+import { didYouMean } from '../base/near-names.ts'
 import type { Interruption } from './interruption.ts'
 import { parsedWords, UsageError, wholeNumber } from './parsed-words.ts'
 import { typedSecret } from './typed-secret.ts'

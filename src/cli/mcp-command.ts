@@ -8,7 +8,7 @@ import { ServerRecords } from '../runtime/mcp/server-records.ts'
 import { confining, targetOf } from '../runtime/mcp/session-servers.ts'
 import { openSandbox } from '../runtime/sandbox/open-sandbox.ts'
 import { SignIns } from '../runtime/mcp/sign-in.ts'
-import { didYouMean } from '../world/near-names.ts'
+import { didYouMean } from '../base/near-names.ts'
 import type { ConfigPlace } from './config-command.ts'
 import { parsedWords, UsageError } from './parsed-words.ts'
 

@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
-import { didYouMean } from '../world/near-names.ts'
+import { didYouMean } from '../base/near-names.ts'
 
 /** Wrong arguments. */
 export class UsageError extends Error {

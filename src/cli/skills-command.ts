@@ -6,7 +6,7 @@ import { installSkill, type ListedSkill, listSkills, removeSkill, testSkill } fr
 import { skillFolder } from '../runtime/skills/list-skills.ts'
 import { allSkills } from '../runtime/skills/session-extensions.ts'
 import { plainText } from '../tools/files/clean-text.ts'
-import { didYouMean } from '../world/near-names.ts'
+import { didYouMean } from '../base/near-names.ts'
 import { lookOf } from './chat/look.ts'
 import type { Interruption } from './interruption.ts'
 import { parsedWords, UsageError } from './parsed-words.ts'

@@ -4,7 +4,7 @@ import { headerOf } from '../world/inspection.ts'
 import { type Joint } from '../world/joint.ts'
 import { JournalCodec, type Step } from '../world/journal.ts'
 import type { SnapshotEnd } from '../world/snapshot.ts'
-import { version } from '../world/version.ts'
+import { version } from '../base/version.ts'
 import type { World } from '../world/world.ts'
 
 /** A snapshot is taken after so many ticks. */

@@ -1,5 +1,5 @@
 import type { StoredWorld } from '../stores/port.ts'
-import { EntiaError } from '../world/entia-error.ts'
+import { EntiaError } from '../base/entia-error.ts'
 import type { Source } from './source.ts'
 import { noSuchWorld } from './ticks.ts'
 

@@ -1,6 +1,6 @@
 import { openSnapshot } from '../engine/loop/stored-ticks.ts'
 import type { Component } from '../world/component.ts'
-import { EntiaError } from '../world/entia-error.ts'
+import { EntiaError } from '../base/entia-error.ts'
 import type { JournalCodec } from '../world/journal.ts'
 import { goOn, partOfWorld } from '../world/part-of-world.ts'
 import type { World } from '../world/world.ts'

@@ -1,4 +1,4 @@
-import { EntiaError } from '../world/entia-error.ts'
+import { EntiaError } from '../base/entia-error.ts'
 import { turns } from './in-turns.ts'
 import { Newest } from './newest.ts'
 import { summaryOf, type WorldSummary } from './reading/summaries.ts'

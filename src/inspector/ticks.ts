@@ -1,5 +1,5 @@
 import type { JournalRow } from '../stores/port.ts'
-import { EntiaError } from '../world/entia-error.ts'
+import { EntiaError } from '../base/entia-error.ts'
 import type { MarksReply, TicksQuery, TicksReply } from './reading/wire.ts'
 import { marksInLine } from './reading/marks.ts'
 import type { Source } from './source.ts'

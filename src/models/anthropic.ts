@@ -1,4 +1,4 @@
-import type { JsonObject } from '../world/json.ts'
+import type { JsonObject } from '../base/json.ts'
 import type { AnthropicOptions } from './anthropic/client.ts'
 import {
   address,
@@ -9,7 +9,7 @@ import {
   type ShapesOf,
   tableOf,
   text,
-} from '../world/option-shapes.ts'
+} from '../base/option-shapes.ts'
 import { providerOnDemand } from './provider-on-demand.ts'
 import type { ModelProvider } from './port.ts'
 

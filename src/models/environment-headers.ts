@@ -1,4 +1,4 @@
-import { EntiaError } from '../world/entia-error.ts'
+import { EntiaError } from '../base/entia-error.ts'
 
 /** The environment never replaces the key in use. */
 const keyHeaders: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'api-key'])

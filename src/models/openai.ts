@@ -1,8 +1,8 @@
-import type { JsonObject } from '../world/json.ts'
+import type { JsonObject } from '../base/json.ts'
 import type { ThinkingField } from './openai/chat-request.ts'
 import type { ServerOptions } from './openai/client.ts'
-import { EntiaError } from '../world/entia-error.ts'
-import { shortly } from '../world/known-options.ts'
+import { EntiaError } from '../base/entia-error.ts'
+import { shortly } from '../base/known-options.ts'
 import {
   address,
   callback,
@@ -15,7 +15,7 @@ import {
   table,
   tableOf,
   text,
-} from '../world/option-shapes.ts'
+} from '../base/option-shapes.ts'
 import { providerOnDemand } from './provider-on-demand.ts'
 import type { ModelProvider } from './port.ts'
 

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../world/json.ts'
+import type { Json, JsonObject } from '../base/json.ts'
 import type { LogView } from '../world/log-view.ts'
 import type { Failure, RetryPolicy } from '../protocol/failure.ts'
 import type { AssistantMessage, Message } from '../protocol/message.ts'

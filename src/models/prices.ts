@@ -1,6 +1,6 @@
 import type { calcPrice, findProvider } from '@pydantic/genai-prices'
 import type { TokenUsage } from '../protocol/usage.ts'
-import { EntiaError } from '../world/entia-error.ts'
+import { EntiaError } from '../base/entia-error.ts'
 import { callCost, dearestOf, type DearestRates, type Rates } from '../rules/money/call-cost.ts'
 import { parseModel } from '../protocol/model-name.ts'
 import { type Price, PriceOverrides } from '../rules/money/price-overrides.ts'

@@ -1,7 +1,7 @@
 import type { Failure, FailureKind } from '../protocol/failure.ts'
 import type { AssistantMessage } from '../protocol/message.ts'
 import type { TokenCounts } from '../rules/tokens/token-counts.ts'
-import { cutText } from '../rules/text/cut-text.ts'
+import { cutText } from '../base/cut-text.ts'
 import { isOverflowText, isRefusalText, isUnpaidText, kindOfBroadName, kindOfName } from './error-words.ts'
 import type { ModelOutcome } from './port.ts'
 import { durationAt } from './retry-hint.ts'

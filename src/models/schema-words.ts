@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../world/json.ts'
+import type { Json, JsonObject } from '../base/json.ts'
 
 /** Keywords whose values are schemas, lists of schemas, and schemas by name. */
 export const schemaWords = [

@@ -1,7 +1,7 @@
 import { canonical } from '../world/canonical.ts'
-import type { Json, JsonObject } from '../world/json.ts'
+import type { Json, JsonObject } from '../base/json.ts'
 import { oncePerObject } from '../rules/once-per.ts'
-import { cutText } from '../rules/text/cut-text.ts'
+import { cutText } from '../base/cut-text.ts'
 import {
   currentWords,
   includesType,

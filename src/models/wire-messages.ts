@@ -1,4 +1,4 @@
-import { EntiaError } from '../world/entia-error.ts'
+import { EntiaError } from '../base/entia-error.ts'
 import type { LogView } from '../world/log-view.ts'
 import type { AssistantMessage, FileBlock, Message } from '../protocol/message.ts'
 import { type Addressee, isOwn } from './accepted-message.ts'

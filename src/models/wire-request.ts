@@ -1,4 +1,4 @@
-import type { Json } from '../world/json.ts'
+import type { Json } from '../base/json.ts'
 import type { WireRequest } from './port.ts'
 import { wellFormedJson } from './wire-values.ts'
 import { isPublicHeader, isPublicParameter } from './without-keys.ts'

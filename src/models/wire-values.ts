@@ -1,4 +1,4 @@
-import { inspect } from '../world/inspect.ts'
+import { inspect } from '../base/inspect.ts'
 
 /** These read values of any server without trusting their types. */
 

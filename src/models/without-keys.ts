@@ -1,4 +1,4 @@
-import { cutText } from '../rules/text/cut-text.ts'
+import { cutText } from '../base/cut-text.ts'
 
 /** Shorter texts are not keys, or may occur anywhere. */
 const MIN_KEY_LENGTH = 12

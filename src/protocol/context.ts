@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { DataOf } from '../world/component.ts'
-import { lazily } from '../world/lazily.ts'
+import { lazily } from '../base/lazily.ts'
 import { TokenUsage } from './usage.ts'
 import type { Failure } from './failure.ts'
 

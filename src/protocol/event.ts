@@ -1,5 +1,5 @@
 import type { Entity } from '../world/component.ts'
-import type { JsonObject } from '../world/json.ts'
+import type { JsonObject } from '../base/json.ts'
 import type {
   ArchivePhase,
   ArchiveReason,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { DataOf } from '../world/component.ts'
-import { lazily } from '../world/lazily.ts'
+import { lazily } from '../base/lazily.ts'
 import { json } from './values.ts'
 
 /** Closed; decided where the failure is first seen. */

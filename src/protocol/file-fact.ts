@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { DataOf } from '../world/component.ts'
-import { lazily } from '../world/lazily.ts'
+import { lazily } from '../base/lazily.ts'
 
 /** A file as it was when a call of a tool ended; one that is gone has size and time 0. Without them: not known. */
 export const FileFact = lazily(() =>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { DataOf } from '../world/component.ts'
-import { lazily } from '../world/lazily.ts'
+import { lazily } from '../base/lazily.ts'
 
 /** What a value is, as a model reads it. A table is a list of objects, a matrix a list of lists of numbers. */
 export const valueKinds = ['boolean', 'list', 'matrix', 'null', 'number', 'object', 'table', 'text'] as const

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { DataOf } from '../world/component.ts'
-import { lazily } from '../world/lazily.ts'
+import { lazily } from '../base/lazily.ts'
 import { RetryPolicy } from './failure.ts'
 import { entity } from './values.ts'
 import { ToolDeclaration } from './tool-declaration.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { DataOf } from '../world/component.ts'
-import { lazily } from '../world/lazily.ts'
+import { lazily } from '../base/lazily.ts'
 
 /** Where a chat session talks to people. */
 export const channels = ['cli', 'console', 'matrix', 'mcp'] as const

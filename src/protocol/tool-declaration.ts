@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { DataOf } from '../world/component.ts'
-import { lazily } from '../world/lazily.ts'
+import { lazily } from '../base/lazily.ts'
 import { JsonSchema, onOneLine } from './values.ts'
 
 /** What a restart does with a running effect. */

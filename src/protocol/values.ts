@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { lazily } from '../world/lazily.ts'
+import { lazily } from '../base/lazily.ts'
 import type { DataOf } from '../world/component.ts'
-import type { Json, JsonObject } from '../world/json.ts'
-import { isOneLine } from '../world/option-shapes.ts'
+import type { Json, JsonObject } from '../base/json.ts'
+import { isOneLine } from '../base/option-shapes.ts'
 
 export const entity = lazily(() => z.number().int().positive())
 

@@ -1,4 +1,4 @@
-import { EntiaError } from '../world/entia-error.ts'
+import { EntiaError } from '../base/entia-error.ts'
 
 export function misuse(message: string): EntiaError {
   return new EntiaError('invalid-argument', message)

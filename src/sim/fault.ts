@@ -1,5 +1,5 @@
-import { refuseUnknownOptions } from '../world/known-options.ts'
-import type { EntiaError } from '../world/entia-error.ts'
+import { refuseUnknownOptions } from '../base/known-options.ts'
+import type { EntiaError } from '../base/entia-error.ts'
 import { describeValue, misuse } from './describe-value.ts'
 
 /** Every fault a simulation can inject, by where it strikes. */

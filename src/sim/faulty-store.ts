@@ -1,5 +1,5 @@
 import type { Batch, OpenOptions, Store, TranscriptLine, WorldJournal } from '../stores/port.ts'
-import { EntiaError } from '../world/entia-error.ts'
+import { EntiaError } from '../base/entia-error.ts'
 import type { Fault, FaultName } from './fault.ts'
 import type { FaultPlan } from './fault-plan.ts'
 import { never, type ProcessState } from './process-clock.ts'

@@ -1,4 +1,4 @@
-import { cutText } from '../rules/text/cut-text.ts'
+import { cutText } from '../base/cut-text.ts'
 import { type Actor, users, type SequenceStep, sequenceSteps } from './sequence-steps.ts'
 import type { TraceEntry } from './trace-entry.ts'
 

@@ -6,7 +6,7 @@ import type { Joint } from '../world/joint.ts'
 import { JournalCodec, type Step } from '../world/journal.ts'
 import type { Header } from '../world/changes.ts'
 import type { SnapshotEnd } from '../world/snapshot.ts'
-import { version } from '../world/version.ts'
+import { version } from '../base/version.ts'
 
 interface KeptWorld {
   readonly name: string

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../world/json.ts'
+import type { Json, JsonObject } from '../base/json.ts'
 import { agentsOf, rootOf } from './traced-worlds.ts'
 import { factText, isRoot, type TraceEntry } from './trace-entry.ts'
 

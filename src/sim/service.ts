@@ -1,5 +1,5 @@
-import { refuseUnknownOptions } from '../world/known-options.ts'
-import type { Json } from '../world/json.ts'
+import { refuseUnknownOptions } from '../base/known-options.ts'
+import type { Json } from '../base/json.ts'
 import { type Chance, checkedRange, type Range } from './chance.ts'
 import { describeValue, misuse } from './describe-value.ts'
 

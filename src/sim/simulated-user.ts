@@ -2,7 +2,7 @@ import type { StandardInput } from '../protocol/input.ts'
 import type { RunnerEvent } from '../engine/loop/events.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
-import { refuseUnknownOptions } from '../world/known-options.ts'
+import { refuseUnknownOptions } from '../base/known-options.ts'
 import { checkedRange, type Range } from './chance.ts'
 import { describeValue, misuse } from './describe-value.ts'
 

@@ -1,6 +1,6 @@
 import type { EffectContext } from '../engine/effects/effect-kind.ts'
-import { thrownMessage } from '../rules/text/thrown-message.ts'
-import { isThenable } from '../world/is-thenable.ts'
+import { thrownMessage } from '../base/thrown-message.ts'
+import { isThenable } from '../base/is-thenable.ts'
 import type { Clock } from '../engine/loop/clock.ts'
 import type { Arrivals } from './arrivals.ts'
 import type { Chance, Range } from './chance.ts'

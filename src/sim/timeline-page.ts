@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { version } from '../world/version.ts'
+import { version } from '../base/version.ts'
 import { pageFiles } from '../inspector/page-files.ts'
 import { rawComponents } from '../inspector/reading/raw-view.ts'
 import type { SavedPage } from '../inspector/reading/saved-page.ts'

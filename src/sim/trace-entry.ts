@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../world/json.ts'
+import type { Json, JsonObject } from '../base/json.ts'
 
 /** One line of a trace. */
 export interface TraceEntry {

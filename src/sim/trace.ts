@@ -1,9 +1,9 @@
 import { misuse } from './describe-value.ts'
 import { createHash, type Hash } from 'node:crypto'
 import { withoutContentOf } from '../engine/loop/stored-ticks.ts'
-import { cutText } from '../rules/text/cut-text.ts'
+import { cutText } from '../base/cut-text.ts'
 import type { WorldEvent } from '../world/input.ts'
-import type { Json } from '../world/json.ts'
+import type { Json } from '../base/json.ts'
 import { mermaidChart } from './mermaid.ts'
 import type { TraceEntry } from './trace-entry.ts'
 

@@ -1,5 +1,5 @@
-import { EntiaError } from '../world/entia-error.ts'
-import { shortly } from '../world/known-options.ts'
+import { EntiaError } from '../base/entia-error.ts'
+import { shortly } from '../base/known-options.ts'
 import {
   checkOptions,
   countFromZero,
@@ -10,7 +10,7 @@ import {
   type ShapesOf,
   table,
   text,
-} from '../world/option-shapes.ts'
+} from '../base/option-shapes.ts'
 import type { Append, Write } from './medium.ts'
 import { maxLetterBytes, type Post, type SharedBatch, type TranscriptLine } from './port.ts'
 

@@ -1,8 +1,8 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { z } from 'zod'
-import { EntiaError } from '../world/entia-error.ts'
-import { lazily } from '../world/lazily.ts'
+import { EntiaError } from '../base/entia-error.ts'
+import { lazily } from '../base/lazily.ts'
 import { writePrivately } from './files.ts'
 
 /** Who has a world or a database open. The next opener's error names it. */

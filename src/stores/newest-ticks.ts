@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { clearTimeout, setTimeout } from 'node:timers'
 import { z } from 'zod'
-import { lazily } from '../world/lazily.ts'
+import { lazily } from '../base/lazily.ts'
 import { writePrivately } from './files.ts'
 
 /** The file is written at most this often while its database is open. */

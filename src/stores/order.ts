@@ -1,4 +1,4 @@
-import { EntiaError } from '../world/entia-error.ts'
+import { EntiaError } from '../base/entia-error.ts'
 import type { StoredWorld } from './port.ts'
 import type { Append, JournalHead, Write } from './medium.ts'
 

@@ -1,4 +1,4 @@
-import type { EntiaError } from '../world/entia-error.ts'
+import type { EntiaError } from '../base/entia-error.ts'
 import type { LockOwner } from './lock-owner.ts'
 
 /** One committed tick. `line` is opaque to a store: one line of text without line breaks. */

@@ -1,4 +1,4 @@
-import { EntiaError } from '../world/entia-error.ts'
+import { EntiaError } from '../base/entia-error.ts'
 import { namesInKey } from './check-arguments.ts'
 import type { Store } from './port.ts'
 

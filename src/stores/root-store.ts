@@ -1,5 +1,5 @@
-import { EntiaError } from '../world/entia-error.ts'
-import { callback, listOf, refuseMisfit, table, text as textShape } from '../world/option-shapes.ts'
+import { EntiaError } from '../base/entia-error.ts'
+import { callback, listOf, refuseMisfit, table, text as textShape } from '../base/option-shapes.ts'
 import {
   assertName,
   assertTextKey,

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { EntiaError } from '../world/entia-error.ts'
+import { EntiaError } from '../base/entia-error.ts'
 import { decodeName, encodeName } from './file-name.ts'
 import { createPrivately } from './files.ts'
 import { lockedError, readLockFile } from './lock-owner.ts'

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import { EntiaError } from '../world/entia-error.ts'
-import { lazily } from '../world/lazily.ts'
+import { EntiaError } from '../base/entia-error.ts'
+import { lazily } from '../base/lazily.ts'
 import type { JournalRow, LostTicks, StoredWorld, WorldInfo, Letter } from './port.ts'
 import { decodeName, encodeName } from './file-name.ts'
 import type { Database, JournalHead, KeptText, Transcripts, Write, Holding, LetterTo } from './medium.ts'

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { EntiaError } from '../world/entia-error.ts'
+import { EntiaError } from '../base/entia-error.ts'
 import { FileIdentity } from './files.ts'
 import { explaining, inTransaction, maxIdleLogBytes } from './sqlite-connection.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { EntiaError } from '../world/entia-error.ts'
+import { EntiaError } from '../base/entia-error.ts'
 import { decodeName, encodeName, fileStem } from './file-name.ts'
 import { makeFolder, writePrivately } from './files.ts'
 import { type LockOwner, lockOwner, writeLockFile } from './lock-owner.ts'

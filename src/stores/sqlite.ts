@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { EntiaError } from '../world/entia-error.ts'
+import { EntiaError } from '../base/entia-error.ts'
 import { storeOnDemand } from './store-on-demand.ts'
 import type { SharedStore } from './port.ts'
 

@@ -1,4 +1,4 @@
-import { listOf, refuseMisfit, table } from '../world/option-shapes.ts'
+import { listOf, refuseMisfit, table } from '../base/option-shapes.ts'
 import type { Medium } from './medium.ts'
 import type { SharedStore } from './port.ts'
 

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { EntiaError } from '../world/entia-error.ts'
+import { EntiaError } from '../base/entia-error.ts'
 import { damaged, explaining, inTransaction } from './sqlite-connection.ts'
 import { transcriptTables, waitingWordsTable, wordsTable } from './sqlite-schema.ts'
 import { indexedWords } from './search-words.ts'

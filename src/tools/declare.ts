@@ -1,5 +1,5 @@
 import type { ToolDeclaration } from '../protocol/tool-declaration.ts'
-import { EntiaError } from '../world/entia-error.ts'
+import { EntiaError } from '../base/entia-error.ts'
 import type { Tool } from './port.ts'
 
 /**

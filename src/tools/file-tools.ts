@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { EntiaError } from '../world/entia-error.ts'
+import { EntiaError } from '../base/entia-error.ts'
 import { defineTool } from './define-tool.ts'
 import type { FileReach } from './files/confined-folder.ts'
 import type { GrepRequest } from './files/grep-lines.ts'

@@ -1,7 +1,7 @@
 import type { Policy } from '../../components/agent/policy.ts'
 import type { DataOf, Entity } from '../world/component.ts'
 import type { OwnInput } from '../world/input.ts'
-import type { Json } from '../world/json.ts'
+import type { Json } from '../base/json.ts'
 import type { FileFact } from '../protocol/file-fact.ts'
 import type { StandardInput } from '../protocol/input.ts'
 import type { FileBlock, TextBlock, UserMessage } from '../protocol/message.ts'

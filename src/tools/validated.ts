@@ -1,5 +1,5 @@
 import { readValidated, type StandardSchema, type Validated } from '../rules/text/standard-schema.ts'
-import { isThenable } from '../world/is-thenable.ts'
+import { isThenable } from '../base/is-thenable.ts'
 
 /** Asks a schema of any maker. A promise only if the schema gives one. */
 export function validated(schema: StandardSchema, value: unknown): Validated | Promise<Validated> {

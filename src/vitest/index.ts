@@ -3,7 +3,7 @@ import type { SubagentSessionData } from '../../components/sessions/subagent-ses
 import { reportOf, type SweepResult } from '../sim/sweep.ts'
 import type { SimulationResult } from '../sim/simulate.ts'
 import type { Entity } from '../world/component.ts'
-import type { JsonObject } from '../world/json.ts'
+import type { JsonObject } from '../base/json.ts'
 import {
   type ExpectedAnswer,
   haveAnswered,

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { SubagentSession, type SubagentSessionData } from '../../components/sessions/subagent-session.ts'
-import type { JsonObject } from '../world/json.ts'
+import type { JsonObject } from '../base/json.ts'
 import type { Entity } from '../world/component.ts'
-import { inspect } from '../world/inspect.ts'
+import { inspect } from '../base/inspect.ts'
 import { callsOf, type Seen, sessionsIn, talksIn } from './world-queries.ts'
-import { cutText } from '../rules/text/cut-text.ts'
+import { cutText } from '../base/cut-text.ts'
 
 export interface Matched {
   readonly pass: boolean

@@ -4,7 +4,7 @@ import { SubagentSession, type SubagentSessionData } from '../../components/sess
 import type { WatchedWorld } from '../sim/law.ts'
 import { lastWords } from '../rules/projection/text-of.ts'
 import type { Entity } from '../world/component.ts'
-import { inspect } from '../world/inspect.ts'
+import { inspect } from '../base/inspect.ts'
 import { World } from '../world/world.ts'
 
 /** What the matchers look at. */

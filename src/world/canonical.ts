@@ -1,5 +1,5 @@
-import { EntiaError } from './entia-error.ts'
-import type { Json } from './json.ts'
+import { EntiaError } from '../base/entia-error.ts'
+import type { Json } from '../base/json.ts'
 
 /** Deepest nesting that a stored value may have. */
 export const maxDepth = 256

@@ -1,5 +1,5 @@
 import type { Entity } from './component.ts'
-import type { Json } from './json.ts'
+import type { Json } from '../base/json.ts'
 import type { RandomState } from './random.ts'
 
 /** A change of a log. */

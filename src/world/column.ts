@@ -1,6 +1,6 @@
 import type { LogEdit } from './changes.ts'
 import type { Component, Entity } from './component.ts'
-import type { Json } from './json.ts'
+import type { Json } from '../base/json.ts'
 import type { Presence } from './wake-plan.ts'
 
 /** What columns note of the step under way. */

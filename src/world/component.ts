@@ -1,12 +1,12 @@
 import type { z } from 'zod'
 import { canonical, canonicalOrNone, isEndless } from './canonical.ts'
-import { EntiaError, type EntiaErrorCode } from './entia-error.ts'
+import { EntiaError, type EntiaErrorCode } from '../base/entia-error.ts'
 import { fits, fitsComponent } from './fits.ts'
-import { inspect } from './inspect.ts'
-import { issueText } from './issue-text.ts'
-import type { Json } from './json.ts'
-import { shortly } from './known-options.ts'
-import { callback, checkOptions, count, flag, objectWith, oneOf, type ShapesOf, text } from './option-shapes.ts'
+import { inspect } from '../base/inspect.ts'
+import { issueText } from '../base/issue-text.ts'
+import type { Json } from '../base/json.ts'
+import { shortly } from '../base/known-options.ts'
+import { callback, checkOptions, count, flag, objectWith, oneOf, type ShapesOf, text } from '../base/option-shapes.ts'
 
 /** Monotonic, never reused, stable over save and restore. */
 export type Entity = number

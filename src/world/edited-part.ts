@@ -1,6 +1,6 @@
 import type { LogEdit } from './changes.ts'
 import type { EditedPart } from './component.ts'
-import type { Json } from './json.ts'
+import type { Json } from '../base/json.ts'
 
 /** Changes before a log's end; `undefined` for appends and equal items. */
 export function editedPart(log: readonly Json[], [from, deleteCount, items]: LogEdit): EditedPart | undefined {

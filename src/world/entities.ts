@@ -1,7 +1,7 @@
 import type { Column } from './column.ts'
 import type { Component, Entity } from './component.ts'
-import { EntiaError } from './entia-error.ts'
-import { shortly } from './known-options.ts'
+import { EntiaError } from '../base/entia-error.ts'
+import { shortly } from '../base/known-options.ts'
 import { Membership, type Shape } from './membership.ts'
 
 const inverses: (NotTerm | undefined)[] = []

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { isIndex } from './canonical.ts'
-import type { Json, JsonObject } from './json.ts'
+import type { Json, JsonObject } from '../base/json.ts'
 
 type Test = (value: Json | undefined) => boolean
 type Schema = z.core.$ZodTypes

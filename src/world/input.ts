@@ -1,7 +1,7 @@
 import { canonical } from './canonical.ts'
-import { EntiaError } from './entia-error.ts'
-import { inspect } from './inspect.ts'
-import type { JsonObject } from './json.ts'
+import { EntiaError } from '../base/entia-error.ts'
+import { inspect } from '../base/inspect.ts'
+import type { JsonObject } from '../base/json.ts'
 
 /** Enters a world between ticks, as data. Systems find it in `world.inputs`. */
 export type Input = JsonObject & { readonly kind: string }

@@ -1,6 +1,6 @@
 import type { Changes, Header } from './changes.ts'
 import type { Component, Entity } from './component.ts'
-import type { Json } from './json.ts'
+import type { Json } from '../base/json.ts'
 import type { World } from './world.ts'
 
 // What simulators and replays read of a World, and do to it, beyond what its users can.

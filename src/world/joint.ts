@@ -1,4 +1,4 @@
-import { EntiaError } from './entia-error.ts'
+import { EntiaError } from '../base/entia-error.ts'
 import type { WorldEvent } from './input.ts'
 import { JournalCodec } from './journal.ts'
 import { readHead } from './restore.ts'

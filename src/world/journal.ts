@@ -1,10 +1,10 @@
 import { assign } from './canonical.ts'
 import type { Delta, Header } from './changes.ts'
-import { EntiaError } from './entia-error.ts'
-import type { Json, JsonObject } from './json.ts'
+import { EntiaError } from '../base/entia-error.ts'
+import type { Json, JsonObject } from '../base/json.ts'
 import type { Input, WorldEvent } from './input.ts'
 import { canonicalRead, checkedDelta, type Corrupt, parsedLine, shaped } from './saved-shapes.ts'
-import { sha256 } from './sha256.ts'
+import { sha256 } from '../base/sha256.ts'
 
 /** One tick as it is written to a journal. */
 export interface Step {

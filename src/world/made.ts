@@ -1,8 +1,8 @@
 import { canonicalOrNone } from './canonical.ts'
 import type { DeepReadonly, Entity, Initial, Log, Value } from './component.ts'
-import { EntiaError } from './entia-error.ts'
+import { EntiaError } from '../base/entia-error.ts'
 import type { WorldEvent } from './input.ts'
-import type { Json } from './json.ts'
+import type { Json } from '../base/json.ts'
 import type { World } from './world.ts'
 
 /**

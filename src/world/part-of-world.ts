@@ -1,6 +1,6 @@
 import type { ByComponent, Delta } from './changes.ts'
 import type { Component } from './component.ts'
-import type { Json } from './json.ts'
+import type { Json } from '../base/json.ts'
 import { readSnapshot } from './restore.ts'
 import { World } from './world.ts'
 

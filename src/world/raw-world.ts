@@ -1,8 +1,8 @@
 import type { Delta, Header } from './changes.ts'
 import type { Component, Entity } from './component.ts'
-import { EntiaError } from './entia-error.ts'
+import { EntiaError } from '../base/entia-error.ts'
 import type { Input } from './input.ts'
-import type { Json } from './json.ts'
+import type { Json } from '../base/json.ts'
 import { readSnapshot } from './restore.ts'
 import {
   hashWorld,

@@ -1,4 +1,4 @@
-import { EntiaError } from './entia-error.ts'
+import { EntiaError } from '../base/entia-error.ts'
 
 const itemsBehind = new WeakMap<object, readonly unknown[]>()
 const givenFor = new WeakMap<object, readonly unknown[]>()

@@ -1,7 +1,7 @@
 import type { Component } from './component.ts'
-import { EntiaError } from './entia-error.ts'
-import { shortly } from './known-options.ts'
-import { isOneLine } from './option-shapes.ts'
+import { EntiaError } from '../base/entia-error.ts'
+import { shortly } from '../base/known-options.ts'
+import { isOneLine } from '../base/option-shapes.ts'
 
 /** Valid systems: one list often serves many worlds. */
 const known = new WeakSet<object>()

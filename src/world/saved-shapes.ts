@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { canonical } from './canonical.ts'
 import type { Delta } from './changes.ts'
-import type { EntiaError } from './entia-error.ts'
+import type { EntiaError } from '../base/entia-error.ts'
 import { fits } from './fits.ts'
 import type { Input, WorldEvent } from './input.ts'
-import type { Json } from './json.ts'
-import { lazily } from './lazily.ts'
+import type { Json } from '../base/json.ts'
+import { lazily } from '../base/lazily.ts'
 
 /** A valid checksum proves no snapshot or journal, so saved data is checked against these shapes first. */
 const shapes = lazily(() => {

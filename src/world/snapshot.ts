@@ -1,10 +1,10 @@
 import type { Header } from './changes.ts'
 import type { Entity } from './component.ts'
 import type { Input } from './input.ts'
-import { EntiaError } from './entia-error.ts'
-import { checkOptions, flag } from './option-shapes.ts'
-import type { Json } from './json.ts'
-import { LinesHash } from './sha256.ts'
+import { EntiaError } from '../base/entia-error.ts'
+import { checkOptions, flag } from '../base/option-shapes.ts'
+import type { Json } from '../base/json.ts'
+import { LinesHash } from '../base/sha256.ts'
 import type { State } from './state.ts'
 
 /** Of snapshots and their journals. */

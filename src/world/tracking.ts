@@ -1,6 +1,6 @@
 import type { Changes, LogEdit } from './changes.ts'
 import type { Component, Entity } from './component.ts'
-import type { Json } from './json.ts'
+import type { Json } from '../base/json.ts'
 import { type Column, Writes } from './column.ts'
 import type { Entities } from './entities.ts'
 

@@ -4,7 +4,7 @@ import { WatchdogState } from '../../components/agent/watchdog-state.ts'
 import { callBefore, newestCall } from '../../src/rules/projection/tool-calls.ts'
 import { type CallRun, isSameCall, keyOfCall, repeatedToolCall } from '../../src/rules/context/watchdog-signal.ts'
 import type { DataOf, Entity } from '../../src/world/component.ts'
-import type { Json } from '../../src/world/json.ts'
+import type { Json } from '../../src/base/json.ts'
 import type { World } from '../../src/world/world.ts'
 
 type State = DataOf<() => typeof WatchdogState.schema>

@@ -22,9 +22,9 @@ import { endTurn } from '../agent/end-turn.ts'
 import { emit, inputsOf, readyAgents, soonRequested } from '../kit.ts'
 import { collectResults, textOutcome } from '../agent/tool-results.ts'
 import { isNotable, rememberedRun, runWith } from './call-runs.ts'
-import { thrownMessage } from '../../src/rules/text/thrown-message.ts'
+import { thrownMessage } from '../../src/base/thrown-message.ts'
 import { canonicalOrNone } from '../../src/world/canonical.ts'
-import type { Json } from '../../src/world/json.ts'
+import type { Json } from '../../src/base/json.ts'
 
 export interface WatchdogOptions {
   readonly maxStartsPerTick: number

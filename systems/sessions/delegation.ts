@@ -23,7 +23,7 @@ import { ownUsage, subtasksSpent, usageOf } from '../../src/rules/delegation/ses
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { emit } from '../kit.ts'
-import type { EntiaErrorCode } from '../../src/world/entia-error.ts'
+import type { EntiaErrorCode } from '../../src/base/entia-error.ts'
 
 export function delegatedBy(world: World, agent: Entity): DelegatedData {
   return world.get(agent, Delegated) ?? nothingDelegated

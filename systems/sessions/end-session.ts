@@ -31,7 +31,7 @@ import { isCaptured, releaseBlueprint } from './blueprints.ts'
 import { delegatedBy } from './delegation.ts'
 import { isAwaited } from './wait.ts'
 import { Approval, ToolCall } from '../../components/agent/tool-call.ts'
-import { EntiaError } from '../../src/world/entia-error.ts'
+import { EntiaError } from '../../src/base/entia-error.ts'
 import { Ancestry } from '../../components/sessions/ancestry.ts'
 
 export interface SessionEnding {

@@ -18,8 +18,8 @@ import { delegatedBy, depthLeft, isBelowFork, leftToDelegate, type Refusal, emit
 import { indexSession } from '../../src/rules/delegation/find-session.ts'
 import { Llm } from '../../components/agent/llm.ts'
 import { freeFormConfig } from '../../src/rules/delegation/plan-child.ts'
-import { isOneLine } from '../../src/world/option-shapes.ts'
-import { byCodePoint } from '../../src/world/by-code-point.ts'
+import { isOneLine } from '../../src/base/option-shapes.ts'
+import { byCodePoint } from '../../src/base/by-code-point.ts'
 import { isFinal } from '../../src/protocol/delegation.ts'
 import { knownHost } from '../../src/rules/projection/host-facts.ts'
 

@@ -4,7 +4,7 @@ import { SubagentSession, type SubagentSessionData } from '../../components/sess
 import { maxInlineBytes } from '../../src/rules/delegation/session-outcome.ts'
 import { seconds } from '../../src/rules/delegation/session-lines.ts'
 import type { Entity } from '../../src/world/component.ts'
-import type { Json, JsonObject } from '../../src/world/json.ts'
+import type { Json, JsonObject } from '../../src/base/json.ts'
 import type { World } from '../../src/world/world.ts'
 import { Effect, Outcome, OwnedBy, Pending } from '../../components/effects/effect.ts'
 import { Answering, AwaitingReply, AwaitingSession } from '../../components/sessions/session-call.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { plainSchema } from '../../src/models/plain-schema.ts'
-import type { Json, JsonObject } from '../../src/world/json.ts'
+import type { Json, JsonObject } from '../../src/base/json.ts'
 
 const words = new Set(['type', 'description', 'properties', 'required', 'items', 'enum'])
 const types = new Set<unknown>(['array', 'boolean', 'integer', 'number', 'object', 'string'])

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { acceptedSchema } from '../../src/models/tool-schema.ts'
 import { checkJson } from '../../src/rules/text/schema-issues.ts'
 import { jsonSchemaOf } from '../../src/rules/text/json-schema-of.ts'
-import type { Json, JsonObject } from '../../src/world/json.ts'
+import type { Json, JsonObject } from '../../src/base/json.ts'
 
 const text = { type: 'string' }
 const objectOf = (properties: JsonObject, required: readonly string[] = []): JsonObject => {

@@ -1,6 +1,6 @@
 import { memoryStore, type Store } from 'entia'
 import type { StoredWorld } from 'entia/stores'
-import { sha256 } from '../../src/world/sha256.ts'
+import { sha256 } from '../../src/base/sha256.ts'
 import { watchedStore } from '../behaviour/stores/watched-store.ts'
 
 /** A store of which each world comes back otherwise than it was written. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cutMiddle, cutStart, cutText } from '../../src/rules/text/cut-text.ts'
+import { cutMiddle, cutStart, cutText } from '../../src/base/cut-text.ts'
 
 const texts = fc.string({ unit: fc.constantFrom('a', '👋', '日'), maxLength: 40 })
 const lengths = fc.integer({ min: 0, max: 50 })

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { defineComponent, defineLog, defineTag } from '../../src/world/component.ts'
-import type { EntiaErrorCode } from '../../src/world/entia-error.ts'
+import type { EntiaErrorCode } from '../../src/base/entia-error.ts'
 import type { Input } from '../../src/world/input.ts'
 import type { System } from '../../src/world/world.ts'
 

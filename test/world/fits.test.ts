@@ -18,7 +18,7 @@ import { Turn } from '../../components/agent/turn.ts'
 import { Usage } from '../../components/money/usage.ts'
 import { canonical } from '../../src/world/canonical.ts'
 import { fits } from '../../src/world/fits.ts'
-import type { Json } from '../../src/world/json.ts'
+import type { Json } from '../../src/base/json.ts'
 
 const session = {
   category: 'scout',

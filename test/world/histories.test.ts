@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { EntiaError } from '../../src/world/entia-error.ts'
+import { EntiaError } from '../../src/base/entia-error.ts'
 import { not, type QueryTerm } from '../../src/world/entities.ts'
 import type { Input } from '../../src/world/input.ts'
 import { JournalCodec } from '../../src/world/journal.ts'

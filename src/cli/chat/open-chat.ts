@@ -7,7 +7,7 @@ import { folders } from '../../runtime/config/folders.ts'
 import { openSession, sessionSetup } from '../../runtime/chat/session-setup.ts'
 import { readRuntimeConfig } from '../../runtime/config/read-runtime-config.ts'
 import { otherLocalModels, defaultLocalModel } from '../../runtime/models/local-model.ts'
-import { didYouMean } from '../../world/near-names.ts'
+import { didYouMean } from '../../base/near-names.ts'
 import { UsageError } from '../parsed-words.ts'
 import type { ChatArguments } from './chat-arguments.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as passed } from 'node:timers/promises'
 import type { UserMessage } from '../../index.ts'
-import { thrownMessage } from '../../rules/text/thrown-message.ts'
+import { thrownMessage } from '../../base/thrown-message.ts'
 import type { ChatSession } from '../../runtime/chat/chat-session.ts'
 import type { ChatUi } from './chat-ui.ts'
 

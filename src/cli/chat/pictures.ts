@@ -3,7 +3,7 @@ import { basename, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { UserMessage } from '../../index.ts'
 import { inHome } from '../../runtime/config/folders.ts'
-import { cutText } from '../../rules/text/cut-text.ts'
+import { cutText } from '../../base/cut-text.ts'
 import { visibleText } from '../../tools/files/clean-text.ts'
 
 type FileBlock = Extract<UserMessage['content'][number], { readonly type: 'file' }>

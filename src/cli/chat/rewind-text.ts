@@ -5,7 +5,7 @@ import type { RewindOptions, RewindPlan, RewindResult } from '../../runtime/chat
 import { contains } from '../../tools/files/leads-to.ts'
 import type { ChatUi } from './chat-ui.ts'
 import { many } from '../terminal/amounts.ts'
-import { cutText } from '../../rules/text/cut-text.ts'
+import { cutText } from '../../base/cut-text.ts'
 import { visibleText } from '../../tools/files/clean-text.ts'
 
 /** How many files a question or a report names. */

@@ -1,4 +1,4 @@
-import { didYouMean } from '../../world/near-names.ts'
+import { didYouMean } from '../../base/near-names.ts'
 import type { MenuItem } from './menu.ts'
 
 export interface SlashCommand {

@@ -2,7 +2,7 @@ import type { ParseArgsOptionDescriptor } from 'node:util'
 import { checkSettings } from '../../rules/config/check-settings.ts'
 import { ConfigSchema } from '../../rules/config/config-schema.ts'
 import type { ConfigInput } from '../../rules/config/config.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 
 /** A command line option that sets a key of the configuration. */
 interface ContextFlag extends ParseArgsOptionDescriptor {

@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import type { FleetWorker, WorkerMetrics } from '../../doors/postgres/index.ts'
-import { thrownMessage } from '../../rules/text/thrown-message.ts'
+import { thrownMessage } from '../../base/thrown-message.ts'
 import { UsageError } from '../parsed-words.ts'
 
 export interface HealthPlace {

@@ -1,6 +1,6 @@
 import { sweep, type SweepFailure } from '../../sim/sweep.ts'
-import { thrownMessage } from '../../rules/text/thrown-message.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { thrownMessage } from '../../base/thrown-message.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import type { JobAnswer, JobOrder, SimFailure } from './jobs.ts'
 import { loadStories, type Stories } from './load-stories.ts'
 import { tallyOf } from './seed-ranges.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { thrownMessage } from '../../rules/text/thrown-message.ts'
+import { thrownMessage } from '../../base/thrown-message.ts'
 import { failureReport } from '../../sim/failure-report.ts'
 import { saveRun } from '../../sim/recording/recording-file.ts'
 import type { RunFactsDetails } from '../../sim/run-facts.ts'

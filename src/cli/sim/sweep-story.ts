@@ -1,4 +1,4 @@
-import { untilAborted } from '../../engine/effects/until-aborted.ts'
+import { untilAborted } from '../../base/until-aborted.ts'
 import type { Job, SimFailure } from './jobs.ts'
 import { SeedRanges, type Tally } from './seed-ranges.ts'
 import type { SimArguments } from './sim-arguments.ts'

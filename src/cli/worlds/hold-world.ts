@@ -1,6 +1,6 @@
 import type { PostgresStore } from '../../doors/postgres/index.ts'
 import type { Store, WorldInfo } from '../../stores/port.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import { cleanName, plainText } from '../../tools/files/clean-text.ts'
 import { UsageError } from '../parsed-words.ts'
 import { ownerText, type WorldsOutput } from './world-lines.ts'

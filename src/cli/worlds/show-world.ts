@@ -1,6 +1,6 @@
 import type { Store, WorldInfo } from '../../stores/port.ts'
-import { EntiaError } from '../../world/entia-error.ts'
-import { didYouMean } from '../../world/near-names.ts'
+import { EntiaError } from '../../base/entia-error.ts'
+import { didYouMean } from '../../base/near-names.ts'
 import { jsonOf } from './list-worlds.ts'
 import { type StoredView, storedView } from './stored-view.ts'
 import { headLines, viewLines } from './view-lines.ts'

@@ -1,5 +1,5 @@
 import type { WorldInfo } from '../../stores/port.ts'
-import { cutText } from '../../rules/text/cut-text.ts'
+import { cutText } from '../../base/cut-text.ts'
 import { formatUsd, toNanoUsd } from '../../rules/money/usd.ts'
 import { defaultLimits } from '../../../components/agent/turn.ts'
 import { cleanName, plainText } from '../../tools/files/clean-text.ts'

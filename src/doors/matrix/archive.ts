@@ -1,7 +1,7 @@
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Folders, folders, writePrivateFile } from '../../runtime/config/folders.ts'
-import { callback, checkOptions, environment, refuseMisfit, type ShapesOf } from '../../world/option-shapes.ts'
+import { callback, checkOptions, environment, refuseMisfit, type ShapesOf } from '../../base/option-shapes.ts'
 import { noticesTo } from '../../runtime/notices.ts'
 import { archiveFile } from './archive-file.ts'
 import { type ArchiveSink, endedTurns } from './archived-turns.ts'

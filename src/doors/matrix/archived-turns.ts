@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { lazily } from '../../world/lazily.ts'
+import { lazily } from '../../base/lazily.ts'
 import { readIfThere } from './read-if-there.ts'
 import type { MatrixRoom } from './room-sessions.ts'
 

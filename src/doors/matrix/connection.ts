@@ -1,6 +1,6 @@
 import { type Clock, realClock } from '../../engine/loop/clock.ts'
 import { type Folders, folders } from '../../runtime/config/folders.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import { type Account, Homeserver, logIn } from './homeserver.ts'
 import { type MatrixConfig, readConfig, writeConfig } from './matrix-config.ts'
 

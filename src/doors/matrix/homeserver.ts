@@ -1,8 +1,8 @@
 import type { HTTPError, MatrixClient } from 'matrix-js-sdk'
 import type { Logger } from 'matrix-js-sdk/lib/logger.js'
 import type { Clock } from '../../engine/loop/clock.ts'
-import { EntiaError } from '../../world/entia-error.ts'
-import { optionalPackages } from '../../runtime/optional-package.ts'
+import { EntiaError } from '../../base/entia-error.ts'
+import { optionalPackages } from '../../base/optional-packages.ts'
 import { canceled, pause } from './pause.ts'
 
 /** The account that a program speaks for. */

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { type Folders, folders, writePrivateFile } from '../../runtime/config/folders.ts'
 import { schemaIssues } from '../../rules/text/schema-issues.ts'
-import { EntiaError } from '../../world/entia-error.ts'
-import { lazily } from '../../world/lazily.ts'
+import { EntiaError } from '../../base/entia-error.ts'
+import { lazily } from '../../base/lazily.ts'
 import { type Clock, realClock } from '../../engine/loop/clock.ts'
 import {
   checkOptions,
@@ -15,7 +15,7 @@ import {
   objectWith,
   type Shape,
   type ShapesOf,
-} from '../../world/option-shapes.ts'
+} from '../../base/option-shapes.ts'
 import { Homeserver, logIn } from './homeserver.ts'
 import { readIfThere } from './read-if-there.ts'
 

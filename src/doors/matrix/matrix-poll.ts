@@ -1,5 +1,5 @@
-import { EntiaError } from '../../world/entia-error.ts'
-import { checkOptions, countFromZero, type ShapesOf } from '../../world/option-shapes.ts'
+import { EntiaError } from '../../base/entia-error.ts'
+import { checkOptions, countFromZero, type ShapesOf } from '../../base/option-shapes.ts'
 import { noticesTo } from '../../runtime/notices.ts'
 import { connect } from './connection.ts'
 import { Position } from './position.ts'

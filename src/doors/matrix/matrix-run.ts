@@ -1,5 +1,5 @@
 import type { Clock } from '../../engine/loop/clock.ts'
-import { callback, checkOptions, countFromZero, type ShapesOf } from '../../world/option-shapes.ts'
+import { callback, checkOptions, countFromZero, type ShapesOf } from '../../base/option-shapes.ts'
 import { noticesTo } from '../../runtime/notices.ts'
 import { archiveFlushed } from './archive.ts'
 import type { ArchiveSink } from './archived-turns.ts'

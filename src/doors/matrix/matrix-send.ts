@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../engine/loop/clock.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import { noticesTo } from '../../runtime/notices.ts'
 import {
   callback,
@@ -10,7 +10,7 @@ import {
   oneOf,
   refuseMisfit,
   type ShapesOf,
-} from '../../world/option-shapes.ts'
+} from '../../base/option-shapes.ts'
 import { connect } from './connection.ts'
 import { clockShape } from './matrix-config.ts'
 import { messageParts } from './message-parts.ts'

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { type Folders, writePrivateFile } from '../../runtime/config/folders.ts'
-import { EntiaError } from '../../world/entia-error.ts'
-import { lazily } from '../../world/lazily.ts'
+import { EntiaError } from '../../base/entia-error.ts'
+import { lazily } from '../../base/lazily.ts'
 import type { Account } from './homeserver.ts'
 import { readIfThere } from './read-if-there.ts'
 

@@ -4,7 +4,7 @@ import type { ApprovalAnswer, ApprovalCall } from '../../runtime/chat/approval.t
 import { reasonText } from '../../runtime/policy/reason-text.ts'
 import { callHint } from '../../runtime/chat/progress.ts'
 import { visibleText } from '../../tools/files/clean-text.ts'
-import type { Json } from '../../world/json.ts'
+import type { Json } from '../../base/json.ts'
 import type { Homeserver } from './homeserver.ts'
 import { messageParts } from './message-parts.ts'
 import { shortHash } from './room-record.ts'

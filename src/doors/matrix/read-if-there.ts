@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 
 /** The text of a file; `undefined` where there is none. @throws by its promise: `store-failed` where it cannot be read */
 export async function readIfThere(path: string): Promise<string | undefined> {

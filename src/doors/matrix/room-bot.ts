@@ -1,7 +1,7 @@
 import type { Clock } from '../../engine/loop/clock.ts'
 import type { Failure, Stop } from '../../protocol/failure.ts'
 import type { ChatSession } from '../../runtime/chat/chat-session.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import { type Homeserver, isRefusal } from './homeserver.ts'
 import type { MatrixConfig } from './matrix-config.ts'
 import { messageParts } from './message-parts.ts'

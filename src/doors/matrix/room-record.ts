@@ -3,8 +3,8 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { type Folders, writePrivateFile } from '../../runtime/config/folders.ts'
-import { EntiaError } from '../../world/entia-error.ts'
-import { lazily } from '../../world/lazily.ts'
+import { EntiaError } from '../../base/entia-error.ts'
+import { lazily } from '../../base/lazily.ts'
 import { readIfThere, unlessMissing } from './read-if-there.ts'
 
 const RoomRecord = lazily(() =>

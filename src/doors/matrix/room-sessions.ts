@@ -7,7 +7,7 @@ import { SessionFolder } from '../../runtime/chat/session-folder.ts'
 import { openSession, sessionSetup } from '../../runtime/chat/session-setup.ts'
 import { folders } from '../../runtime/config/folders.ts'
 import type { Tool } from '../../tools/port.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import { noticesTo } from '../../runtime/notices.ts'
 import {
   callback,
@@ -18,7 +18,7 @@ import {
   type ShapesOf,
   table,
   text,
-} from '../../world/option-shapes.ts'
+} from '../../base/option-shapes.ts'
 import { readConfig } from './matrix-config.ts'
 import { type RoomRecord, RoomRecords } from './room-record.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { lazily } from '../../world/lazily.ts'
+import { lazily } from '../../base/lazily.ts'
 
 /** What a sync says, as far as it matters here. */
 export interface SyncBatch {

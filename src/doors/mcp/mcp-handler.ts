@@ -1,6 +1,6 @@
 import type { McpHttpHandler } from '@modelcontextprotocol/server'
 import { realClock } from '../../engine/loop/clock.ts'
-import { checkOptions } from '../../world/option-shapes.ts'
+import { checkOptions } from '../../base/option-shapes.ts'
 import { HttpGuard, localHosts } from '../../runtime/http-guard.ts'
 import { HttpSessions, refusalBody } from './http-sessions.ts'
 import { McpServing } from './mcp-serving.ts'

@@ -9,7 +9,7 @@ import { sessionExtensions, type SessionExtensions } from '../../runtime/skills/
 import { builtinTools } from '../../runtime/tools/builtin-tools.ts'
 import { JsProcesses } from '../../runtime/tools/js/js-processes.ts'
 import type { Tool } from '../../tools/port.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import { noticesTo } from '../../runtime/notices.ts'
 import { exposedChat, subagentTools } from './exposed-agents.ts'
 import { ServerAgents } from './server-agents.ts'

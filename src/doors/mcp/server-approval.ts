@@ -5,11 +5,11 @@ import type {
   ServerContext,
 } from '@modelcontextprotocol/server'
 import type { ApprovalQuestion } from '../../engine/effects/approval-effect.ts'
-import { cutText } from '../../rules/text/cut-text.ts'
+import { cutText } from '../../base/cut-text.ts'
 import { visibleText } from '../../tools/files/clean-text.ts'
 import { deedText, reasonText } from '../../runtime/policy/reason-text.ts'
 import { canonical } from '../../world/canonical.ts'
-import { sha256 } from '../../world/sha256.ts'
+import { sha256 } from '../../base/sha256.ts'
 import type { ServerCall } from './server-calls.ts'
 import type { McpServerOptions } from './server-options.ts'
 import type { ServerSdk } from './server-sdk.ts'

@@ -20,7 +20,7 @@ import { policyEffects, type PolicyEffectsOptions } from '../../runtime/policy/p
 import { declare } from '../../tools/declare.ts'
 import type { Tool, ToolOutput } from '../../tools/port.ts'
 import type { DataOf, Entity } from '../../world/component.ts'
-import type { JsonObject } from '../../world/json.ts'
+import type { JsonObject } from '../../base/json.ts'
 import { World } from '../../world/world.ts'
 
 /** What the calls of a server's clients run on. */

@@ -16,7 +16,7 @@ import {
   type ShapesOf,
   table,
   text,
-} from '../../world/option-shapes.ts'
+} from '../../base/option-shapes.ts'
 
 /** What an MCP server of Entia offers, and by which rules its tools run. */
 export interface McpServerOptions {

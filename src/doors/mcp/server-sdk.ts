@@ -1,4 +1,4 @@
-import { optionalPackages } from '../../runtime/optional-package.ts'
+import { optionalPackages } from '../../base/optional-packages.ts'
 
 const packages = ['@modelcontextprotocol/server', '@modelcontextprotocol/node'] as const
 

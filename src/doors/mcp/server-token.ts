@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { chmod, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Folders, writePrivateFile } from '../../runtime/config/folders.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import { isToken } from './server-options.ts'
 
 const variable = 'ENTIA_MCP_TOKEN'

@@ -1,7 +1,7 @@
 import type { CallToolResult, InputRequiredResult, McpServer, ServerContext } from '@modelcontextprotocol/server'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
 import type { Tool } from '../../tools/port.ts'
-import type { JsonObject } from '../../world/json.ts'
+import type { JsonObject } from '../../base/json.ts'
 import type { ServerApprovals } from './server-approval.ts'
 import type { ServerCalls } from './server-calls.ts'
 import type { ServerCaller } from './server-caller.ts'

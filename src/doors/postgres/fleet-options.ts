@@ -1,7 +1,7 @@
 import { type HostOptions, hostOptionNames, type ToolChangePolicy } from '../../engine/effects/host-options.ts'
 import type { Component, Entity } from '../../world/component.ts'
-import { EntiaError, type EntiaErrorCode } from '../../world/entia-error.ts'
-import { refuseUnknownOptions } from '../../world/known-options.ts'
+import { EntiaError, type EntiaErrorCode } from '../../base/entia-error.ts'
+import { refuseUnknownOptions } from '../../base/known-options.ts'
 import {
   callback,
   count,
@@ -11,7 +11,7 @@ import {
   refuseMisfits,
   table,
   text,
-} from '../../world/option-shapes.ts'
+} from '../../base/option-shapes.ts'
 import type { System, World } from '../../world/world.ts'
 import type { FleetDispatcher } from './postgres-dispatcher.ts'
 

@@ -3,7 +3,7 @@ import type { Abilities } from '../../engine/effects/host.ts'
 import { hadByAny } from '../../engine/fleet/board.ts'
 import { ToolDeclaration } from '../../protocol/tool-declaration.ts'
 import type { PeerState } from '../../stores/postgres/port.ts'
-import { lazily } from '../../world/lazily.ts'
+import { lazily } from '../../base/lazily.ts'
 import { fingerprint } from '../../world/random.ts'
 
 /** What a worker tells the others that it can. */

@@ -13,7 +13,7 @@ import { firstSnapshot } from '../../engine/loop/journal-writer.ts'
 import type { Dispatcher, SessionClaim, Suspects } from '../../stores/postgres/dispatcher.ts'
 import { placeOf } from '../../stores/postgres/place.ts'
 import type { PostgresStore } from '../../stores/postgres/port.ts'
-import { lazily } from '../../world/lazily.ts'
+import { lazily } from '../../base/lazily.ts'
 import type { World } from '../../world/world.ts'
 import { KnownWorkers } from './known-workers.ts'
 

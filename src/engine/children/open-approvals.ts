@@ -2,7 +2,7 @@ import { Approval } from '../../../components/agent/tool-call.ts'
 import { OwnedBy, Pending } from '../../../components/effects/effect.ts'
 import type { Judged } from '../../protocol/policy.ts'
 import type { Entity } from '../../world/component.ts'
-import type { JsonObject } from '../../world/json.ts'
+import type { JsonObject } from '../../base/json.ts'
 import type { World } from '../../world/world.ts'
 
 /** A call that waits for a person's yes, in a world or in a session below it. */

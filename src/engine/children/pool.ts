@@ -1,6 +1,6 @@
-import { EntiaError } from '../../world/entia-error.ts'
-import { refuseUnknownOptions } from '../../world/known-options.ts'
-import { oneOf, refuseMisfit, text } from '../../world/option-shapes.ts'
+import { EntiaError } from '../../base/entia-error.ts'
+import { refuseUnknownOptions } from '../../base/known-options.ts'
+import { oneOf, refuseMisfit, text } from '../../base/option-shapes.ts'
 import { Slots } from '../effects/slots.ts'
 
 /** Options of `new SessionPool`. */

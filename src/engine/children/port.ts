@@ -1,6 +1,6 @@
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
 import type { Tool } from '../../tools/port.ts'
-import type { Json } from '../../world/json.ts'
+import type { Json } from '../../base/json.ts'
 
 /** A skill of a Host's catalogue: what an agent that it is installed on knows and can do more. */
 export interface SkillDefinition {

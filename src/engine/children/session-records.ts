@@ -1,12 +1,12 @@
 import { parseEnvelope } from '../../rules/delegation/envelope.ts'
 import type { Store } from '../../stores/port.ts'
 import { type Records, storeRecords, textRecords } from '../../stores/records.ts'
-import { EntiaError } from '../../world/entia-error.ts'
-import { sha256 } from '../../world/sha256.ts'
+import { EntiaError } from '../../base/entia-error.ts'
+import { sha256 } from '../../base/sha256.ts'
 import type { World } from '../../world/world.ts'
 import type { SessionOutcome } from '../../rules/delegation/session-outcome.ts'
-import { cutText } from '../../rules/text/cut-text.ts'
-import { thrownMessage } from '../../rules/text/thrown-message.ts'
+import { cutText } from '../../base/cut-text.ts'
+import { thrownMessage } from '../../base/thrown-message.ts'
 import type { SessionUsage } from '../../protocol/usage.ts'
 import {
   SessionTexts,

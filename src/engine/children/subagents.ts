@@ -4,9 +4,9 @@ import { Collected, SessionQuery } from '../../../components/sessions/session-ca
 import { isFinal } from '../../protocol/delegation.ts'
 import { SubagentSession, type SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
 import type { Entity } from '../../world/component.ts'
-import { EntiaError } from '../../world/entia-error.ts'
-import { shortly } from '../../world/known-options.ts'
-import { checkOptions, finite, flag, givenName, type ShapesOf } from '../../world/option-shapes.ts'
+import { EntiaError } from '../../base/entia-error.ts'
+import { shortly } from '../../base/known-options.ts'
+import { checkOptions, finite, flag, givenName, type ShapesOf } from '../../base/option-shapes.ts'
 import type { World } from '../../world/world.ts'
 import type { Transcript } from './child-run.ts'
 import type { Clock } from '../loop/clock.ts'
@@ -23,7 +23,7 @@ import type { Completions, Launched } from './completions.ts'
 import type { Children } from './children.ts'
 import type { OpenApproval } from './open-approvals.ts'
 import { queriesOf, type SessionInfo, sessionInfo } from './session-info.ts'
-import { cutText } from '../../rules/text/cut-text.ts'
+import { cutText } from '../../base/cut-text.ts'
 
 /** Options of waiting for sessions. */
 export interface WaitOptions {

@@ -17,7 +17,7 @@ import {
   subtaskSpending,
 } from '../../rules/delegation/subtask-result.ts'
 import { type BudgetOwner, budgetOwnerOf } from './child-world.ts'
-import type { Json } from '../../world/json.ts'
+import type { Json } from '../../base/json.ts'
 import type { World } from '../../world/world.ts'
 import type { EffectContext, EffectKind } from '../effects/effect-kind.ts'
 import { agentOf, type MakeChildRunner } from './child-run.ts'

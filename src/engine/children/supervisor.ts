@@ -1,10 +1,10 @@
 import type { Failure, OutcomeData } from '../../protocol/failure.ts'
 import type { SessionSlot } from './pool.ts'
-import { thrownMessage } from '../../rules/text/thrown-message.ts'
+import { thrownMessage } from '../../base/thrown-message.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Clock } from '../loop/clock.ts'
 import type { EffectContext } from '../effects/effect-kind.ts'
-import { untilAborted } from '../effects/until-aborted.ts'
+import { untilAborted } from '../../base/until-aborted.ts'
 import { ChildRun, type Grant, type MakeChildRunner, type SessionEndData } from './child-run.ts'
 import type { Children } from './children.ts'
 

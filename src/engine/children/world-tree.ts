@@ -3,7 +3,7 @@ import type { Store, TranscriptHit, TranscriptLine } from '../../stores/port.ts'
 import type { World } from '../../world/world.ts'
 import { Ancestry } from '../../../components/sessions/ancestry.ts'
 import type { Entity } from '../../world/component.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 
 /** What a root world and all worlds below it share while they are driven: locks, and without a store what it would keep. */
 export class WorldTree {

@@ -3,8 +3,8 @@ import type { OutcomeData } from '../../protocol/failure.ts'
 import type { Judged } from '../../protocol/policy.ts'
 import { OwnedBy } from '../../../components/effects/effect.ts'
 import type { Entity } from '../../world/component.ts'
-import type { JsonObject } from '../../world/json.ts'
-import { thrownMessage } from '../../rules/text/thrown-message.ts'
+import type { JsonObject } from '../../base/json.ts'
+import { thrownMessage } from '../../base/thrown-message.ts'
 import type { EffectKind } from './effect-kind.ts'
 
 /** What a user is asked: may this call run? */

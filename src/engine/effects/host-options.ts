@@ -4,8 +4,8 @@ import { SessionPool } from '../children/pool.ts'
 import type { SkillDefinition } from '../children/port.ts'
 import type { Tool } from '../../tools/port.ts'
 import type { Approve } from './approval-effect.ts'
-import { EntiaError } from '../../world/entia-error.ts'
-import { refuseNoList, refuseNoTable, refuseUnknownOptions, shortly } from '../../world/known-options.ts'
+import { EntiaError } from '../../base/entia-error.ts'
+import { refuseNoList, refuseNoTable, refuseUnknownOptions, shortly } from '../../base/known-options.ts'
 import {
   type Shape,
   type ShapesOf,
@@ -18,7 +18,7 @@ import {
   table,
   tableOf,
   text,
-} from '../../world/option-shapes.ts'
+} from '../../base/option-shapes.ts'
 import type { Clock } from '../loop/clock.ts'
 import type { EffectKind } from './effect-kind.ts'
 import { HostFacts } from '../../../components/agent/host-facts.ts'
@@ -26,7 +26,7 @@ import type { HostFactsData } from '../../protocol/host.ts'
 import { RetryPolicy } from '../../protocol/failure.ts'
 import { declarationHash } from '../../rules/delegation/hashes.ts'
 import { canonical } from '../../world/canonical.ts'
-import { issueText } from '../../world/issue-text.ts'
+import { issueText } from '../../base/issue-text.ts'
 import { fingerprint } from '../../world/random.ts'
 import type { World } from '../../world/world.ts'
 

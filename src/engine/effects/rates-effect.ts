@@ -3,7 +3,7 @@ import { loadTokenizer } from '../../rules/tokens/tokenizer.ts'
 import { toNanoUsd } from '../../rules/money/usd.ts'
 import type { DearestRates } from '../../rules/money/call-cost.ts'
 import type { Prices } from '../../models/prices.ts'
-import type { Json } from '../../world/json.ts'
+import type { Json } from '../../base/json.ts'
 import type { EffectKind } from './effect-kind.ts'
 
 export type RatesHost = Pick<Prices, 'priced' | 'rates'>

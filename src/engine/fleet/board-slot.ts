@@ -1,5 +1,5 @@
 import type { Slot } from '../children/pool.ts'
-import { untilAborted } from '../effects/until-aborted.ts'
+import { untilAborted } from '../../base/until-aborted.ts'
 import type { Board, Claim } from './board.ts'
 
 /** The slot of a session that this worker holds: unless it only waits, it had one when it came. */

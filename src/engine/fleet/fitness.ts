@@ -1,6 +1,6 @@
 import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import type { SharedStore } from '../../stores/port.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import type { World } from '../../world/world.ts'
 import type { Host } from '../effects/host.ts'
 import { type Restored, restored, type RestoreOptions } from '../loop/stored-ticks.ts'

@@ -1,6 +1,6 @@
 import type { SharedStore } from '../../stores/port.ts'
 import type { Entity } from '../../world/component.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import type { World } from '../../world/world.ts'
 import type { Host } from '../effects/host.ts'
 import { JournalWriter } from '../loop/journal-writer.ts'

@@ -1,5 +1,5 @@
-import { thrownMessage } from '../../rules/text/thrown-message.ts'
-import { EntiaError, type EntiaErrorCode } from '../../world/entia-error.ts'
+import { thrownMessage } from '../../base/thrown-message.ts'
+import { EntiaError, type EntiaErrorCode } from '../../base/entia-error.ts'
 import type { Clock } from '../loop/clock.ts'
 
 export interface UnfitWorldsParts {

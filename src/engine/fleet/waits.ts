@@ -1,6 +1,6 @@
 import type { World } from '../../world/world.ts'
 import type { Host } from '../effects/host.ts'
-import { untilAborted } from '../effects/until-aborted.ts'
+import { untilAborted } from '../../base/until-aborted.ts'
 import { waitsUntil } from '../effects/waits-until.ts'
 
 /**

@@ -1,6 +1,6 @@
-import { thrownMessage } from '../../rules/text/thrown-message.ts'
+import { thrownMessage } from '../../base/thrown-message.ts'
 import type { SharedStore } from '../../stores/port.ts'
-import { EntiaError, type EntiaErrorCode } from '../../world/entia-error.ts'
+import { EntiaError, type EntiaErrorCode } from '../../base/entia-error.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Host } from '../effects/host.ts'

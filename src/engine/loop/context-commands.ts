@@ -8,7 +8,7 @@ import { hasCheckpointer, hasCompactor } from '../../rules/context/compactor.ts'
 import { formatUsd, toNanoUsd } from '../../rules/money/usd.ts'
 import type { Runner } from './runner.ts'
 import type { Entity } from '../../world/component.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import type { World } from '../../world/world.ts'
 
 /** A command that a user types instead of a message to the agent. */

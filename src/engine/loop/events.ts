@@ -1,7 +1,7 @@
 import type { StandardEvents } from '../../protocol/event.ts'
 import type { ModelDelta } from '../../models/port.ts'
 import type { Entity } from '../../world/component.ts'
-import type { EntiaError, EntiaErrorCode } from '../../world/entia-error.ts'
+import type { EntiaError, EntiaErrorCode } from '../../base/entia-error.ts'
 import type { OwnEvents, WorldEvent } from '../../world/input.ts'
 
 /** When an event happened. For an event of a tick: the time of the tick. */

@@ -1,4 +1,4 @@
-import { thrownMessage } from '../../rules/text/thrown-message.ts'
+import { thrownMessage } from '../../base/thrown-message.ts'
 import type { EventTime, StreamEvent, TickEvent } from './events.ts'
 
 type Listener = (event: never) => unknown

@@ -2,7 +2,7 @@ import { Approval, ApprovalOf, ToolCall } from '../../../components/agent/tool-c
 import { Due, Effect, OwnedBy, Pending, Running } from '../../../components/effects/effect.ts'
 import { ModelCall } from '../../../components/effects/model-call.ts'
 import type { Component } from '../../world/component.ts'
-import { EntiaError, type EntiaErrorCode } from '../../world/entia-error.ts'
+import { EntiaError, type EntiaErrorCode } from '../../base/entia-error.ts'
 import type { World } from '../../world/world.ts'
 
 /** What an entity with the one component needs, or nothing would ever come of it. Systems write both in one tick. */

@@ -1,6 +1,6 @@
 import { Conversation } from '../../../components/agent/conversation.ts'
 import type { Entity } from '../../world/component.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import type { World } from '../../world/world.ts'
 
 /**

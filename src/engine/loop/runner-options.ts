@@ -1,7 +1,7 @@
 import type { Store } from '../../stores/port.ts'
 import type { Component } from '../../world/component.ts'
-import { EntiaError } from '../../world/entia-error.ts'
-import { refuseUnknownOptions, shortly } from '../../world/known-options.ts'
+import { EntiaError } from '../../base/entia-error.ts'
+import { refuseUnknownOptions, shortly } from '../../base/known-options.ts'
 import {
   callback,
   count,
@@ -11,7 +11,7 @@ import {
   refuseMisfit,
   refuseMisfits,
   type ShapesOf,
-} from '../../world/option-shapes.ts'
+} from '../../base/option-shapes.ts'
 import { type System, World } from '../../world/world.ts'
 import { Host } from '../effects/host.ts'
 import { type HostOptions, hostOptionNames } from '../effects/host-options.ts'

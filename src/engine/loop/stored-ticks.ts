@@ -8,7 +8,7 @@ import type { Component, Entity } from '../../world/component.ts'
 import type { WorldEvent } from '../../world/input.ts'
 import type { JournalCodec, Step } from '../../world/journal.ts'
 import { type OpenedSnapshot, openLines } from '../../world/joint.ts'
-import type { Json } from '../../world/json.ts'
+import type { Json } from '../../base/json.ts'
 import { savedVersions } from '../../world/restore.ts'
 import { type System, World } from '../../world/world.ts'
 

@@ -1,7 +1,7 @@
 import { Archival } from '../../../components/context/archival.ts'
 import { loadTokenizer } from '../../rules/tokens/tokenizer.ts'
 import type { Store } from '../../stores/port.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import type { WorldEvent } from '../../world/input.ts'
 import { tokensOf } from '../../world/restore.ts'
 import type { World } from '../../world/world.ts'

@@ -11,7 +11,7 @@ import { parseModel } from '../../protocol/model-name.ts'
 import type { LostTicks, Store } from '../../stores/port.ts'
 import { subagentToolNames } from '../../rules/delegation/declarations.ts'
 import type { Entity } from '../../world/component.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import type { World } from '../../world/world.ts'
 import type { Host } from '../effects/host.ts'
 import { newFacts } from '../effects/host-options.ts'
@@ -21,7 +21,7 @@ import type { HeldWorld } from './stored-world.ts'
 import { Ancestry } from '../../../components/sessions/ancestry.ts'
 import { knownHost } from '../../rules/projection/host-facts.ts'
 import { declarationHash, knownDeclarations } from '../../rules/delegation/hashes.ts'
-import { count, refuseMisfit, text } from '../../world/option-shapes.ts'
+import { count, refuseMisfit, text } from '../../base/option-shapes.ts'
 
 export interface Found {
   readonly facts: HostFactsData | undefined

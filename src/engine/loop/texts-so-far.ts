@@ -1,4 +1,4 @@
-import { cutText } from '../../rules/text/cut-text.ts'
+import { cutText } from '../../base/cut-text.ts'
 import type { Entity } from '../../world/component.ts'
 import type { RunnerEvents, StreamEvent } from './events.ts'
 

@@ -1,5 +1,5 @@
-import { thrownMessage } from '../../rules/text/thrown-message.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { thrownMessage } from '../../base/thrown-message.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import type { Step } from '../../world/journal.ts'
 import type { Input, WorldEvent } from '../../world/input.ts'
 import { deltaOf, runTick, type Ticked } from '../../world/tick.ts'

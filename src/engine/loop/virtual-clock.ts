@@ -7,7 +7,7 @@ import {
   finite,
   flag,
   refuseMisfit,
-} from '../../world/option-shapes.ts'
+} from '../../base/option-shapes.ts'
 import type { Clock } from './clock.ts'
 
 /** Options of `new VirtualClock`. */

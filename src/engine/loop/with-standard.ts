@@ -1,6 +1,6 @@
 import * as standard from '../../../components/index.ts'
 import type { Component } from '../../world/component.ts'
-import { lazily } from '../../world/lazily.ts'
+import { lazily } from '../../base/lazily.ts'
 import { tokensOf } from '../../world/restore.ts'
 
 const standardTokens = lazily(() => tokensOf(standard))

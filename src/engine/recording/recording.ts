@@ -1,6 +1,6 @@
 import type { Store, StoredWorld } from '../../stores/port.ts'
-import { EntiaError } from '../../world/entia-error.ts'
-import { version as present } from '../../world/version.ts'
+import { EntiaError } from '../../base/entia-error.ts'
+import { version as present } from '../../base/version.ts'
 import { openSnapshot } from '../loop/stored-ticks.ts'
 
 /** One world of a recording: its first snapshot, and all ticks since. */

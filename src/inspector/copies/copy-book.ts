@@ -10,8 +10,8 @@ import { callToModel } from '../../rules/projection/project.ts'
 import type { Component, Entity } from '../../world/component.ts'
 import { redo, valueOf } from '../../world/inspection.ts'
 import type { Input } from '../../world/input.ts'
-import type { Json } from '../../world/json.ts'
-import { sha256 } from '../../world/sha256.ts'
+import type { Json } from '../../base/json.ts'
+import { sha256 } from '../../base/sha256.ts'
 import type { World } from '../../world/world.ts'
 
 /** What was answered to a request. `never`: something else ended it, such as a deadline. */

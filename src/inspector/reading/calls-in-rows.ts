@@ -1,5 +1,5 @@
 import type { Input, WorldEvent } from '../../world/input.ts'
-import type { Json } from '../../world/json.ts'
+import type { Json } from '../../base/json.ts'
 import type { CallEntry, CallsReply, LogEditEntry, RequestUsage } from './wire.ts'
 
 /** As much of a row as calls need. It is not checked: what is shown of it is. */

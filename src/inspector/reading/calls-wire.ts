@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../world/json.ts'
+import type { Json, JsonObject } from '../../base/json.ts'
 
 // What a page asks of model calls.
 

@@ -1,7 +1,7 @@
 import type { Delta } from '../../world/changes.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Step } from '../../world/journal.ts'
-import type { Json } from '../../world/json.ts'
+import type { Json } from '../../base/json.ts'
 import type { RawWorld } from '../../world/raw-world.ts'
 
 /** What two worlds do not agree in. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../world/json.ts'
+import type { JsonObject } from '../../base/json.ts'
 import { type RawView, read } from './raw-view.ts'
 
 /** A call that waits for a person's answer, as its world has it. */

@@ -1,6 +1,6 @@
 import type { Entity } from '../../world/component.ts'
 import type { Input } from '../../world/input.ts'
-import type { Json } from '../../world/json.ts'
+import type { Json } from '../../base/json.ts'
 import { openLines } from '../../world/joint.ts'
 import { contentOf } from '../../world/journal.ts'
 import { type RawComponent, RawWorld } from '../../world/raw-world.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../world/json.ts'
+import type { JsonObject } from '../../base/json.ts'
 import type { AskedCall } from './questions.ts'
 import type { WorldSpans } from './spans.ts'
 import type { SessionName, WorldWaits } from './waits.ts'

@@ -1,7 +1,7 @@
 import type { WorldSummary } from './summaries.ts'
 import type { RawComponent } from '../../world/raw-world.ts'
-import type { Json, JsonObject } from '../../world/json.ts'
-import type { EntiaErrorCode } from '../../world/entia-error.ts'
+import type { Json, JsonObject } from '../../base/json.ts'
+import type { EntiaErrorCode } from '../../base/entia-error.ts'
 import type { Mark } from './marks.ts'
 
 export type {

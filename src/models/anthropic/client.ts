@@ -1,6 +1,6 @@
 import type { Anthropic } from '@anthropic-ai/sdk'
-import { EntiaError } from '../../world/entia-error.ts'
-import type { JsonObject } from '../../world/json.ts'
+import { EntiaError } from '../../base/entia-error.ts'
+import type { JsonObject } from '../../base/json.ts'
 import { checkHeaders, environmentHeaders, withoutEnvironment } from '../environment-headers.ts'
 import { explainedBy } from '../explained-by.ts'
 import type { ReplyBound } from '../reply-bound.ts'

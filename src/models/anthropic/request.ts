@@ -7,7 +7,7 @@ import type {
   ToolMessage,
 } from '../../protocol/message.ts'
 import { fileNote } from '../../rules/media/file-form.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import { acceptedMessage, type Addressee, type TakesBack } from '../accepted-message.ts'
 import { sentId, wordId } from '../call-ids.ts'
 import { plainSchema } from '../plain-schema.ts'

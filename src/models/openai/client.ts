@@ -1,5 +1,5 @@
 import type { OpenAI } from 'openai'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import { checkHeaders, environmentHeaders, withoutEnvironment } from '../environment-headers.ts'
 import { explainedBy } from '../explained-by.ts'
 import type { ReplyBound } from '../reply-bound.ts'

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../world/json.ts'
+import type { Json, JsonObject } from '../../base/json.ts'
 import type { ModelOptions } from '../port.ts'
 import { includesType, isObject } from '../schema-words.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { valuePath } from '../text/schema-issues.ts'
-import { didYouMean } from '../../world/near-names.ts'
-import { cutText } from '../text/cut-text.ts'
+import { didYouMean } from '../../base/near-names.ts'
+import { cutText } from '../../base/cut-text.ts'
 
 export interface SettingProblem {
   /** The key as it was spelt. */

@@ -16,7 +16,7 @@ import {
 } from '../../../components/context/context.ts'
 import { flag, modelName, oneOf, positive, whole } from '../../protocol/setting.ts'
 import { ModelsByTier, TierTable } from '../../protocol/tier.ts'
-import { lazily } from '../../world/lazily.ts'
+import { lazily } from '../../base/lazily.ts'
 
 /** Longest timeout: in milliseconds it is still an exact number. */
 const maxTimeoutSeconds = 1e12

@@ -1,6 +1,6 @@
 import type { ModelsByTier, Tier, TierTable } from '../../protocol/tier.ts'
 import { parseModel } from '../../protocol/model-name.ts'
-import { byCodePoint } from '../../world/by-code-point.ts'
+import { byCodePoint } from '../../base/by-code-point.ts'
 
 export type { Tier } from '../../protocol/tier.ts'
 

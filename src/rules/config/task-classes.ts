@@ -1,5 +1,5 @@
 import { type ModelsByTier, type TaskClass, taskClasses, type Tier } from '../../protocol/tier.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import { modelOfTier } from './model-tiers.ts'
 
 /** The settings that a task class stands for. */

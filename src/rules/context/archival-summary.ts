@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import type { ArchivalData } from '../../../components/context/archival.ts'
-import { lazily } from '../../world/lazily.ts'
+import { lazily } from '../../base/lazily.ts'
 import { parseModel } from '../../protocol/model-name.ts'
 import { schemaIssues } from '../text/schema-issues.ts'
 import type { Message } from '../../protocol/message.ts'
 import { textOf } from '../projection/text-of.ts'
-import { cutText } from '../text/cut-text.ts'
+import { cutText } from '../../base/cut-text.ts'
 
 export type SummaryStyle = ArchivalData['summary']['style']
 

@@ -7,7 +7,7 @@ import { taskBundles } from '../config/task-classes.ts'
 import type { BoundaryEntry } from '../../protocol/context.ts'
 import { oncePerObject, oncePerValue } from '../once-per.ts'
 import type { Entity } from '../../world/component.ts'
-import { checkOptions, oneOf, type ShapesOf, table } from '../../world/option-shapes.ts'
+import { checkOptions, oneOf, type ShapesOf, table } from '../../base/option-shapes.ts'
 import type { World } from '../../world/world.ts'
 import { UncountedCalls } from '../../../components/money/token-factors.ts'
 

@@ -1,7 +1,7 @@
 import type { TurnData } from '../../../components/agent/turn.ts'
 import type { ContextStats, ModelRow } from './context-stats.ts'
 import { parseModel } from '../../protocol/model-name.ts'
-import { cutText } from '../text/cut-text.ts'
+import { cutText } from '../../base/cut-text.ts'
 
 const maxNoteChars = 80
 

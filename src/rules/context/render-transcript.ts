@@ -1,6 +1,6 @@
 import type { Message, ProviderBlock, ToolMessage } from '../../protocol/message.ts'
 import { isFileInData } from '../media/file-in-data.ts'
-import { cutMiddle } from '../text/cut-text.ts'
+import { cutMiddle } from '../../base/cut-text.ts'
 import { framed } from '../text/frames.ts'
 
 const maxResultChars = 8_000

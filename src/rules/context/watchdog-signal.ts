@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../world/json.ts'
+import type { Json, JsonObject } from '../../base/json.ts'
 import { fingerprint } from '../../world/random.ts'
 
 /** A requested tool call, before it runs. */

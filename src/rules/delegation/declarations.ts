@@ -1,11 +1,11 @@
 import type { SubagentRegistryData } from '../../../components/sessions/subagent-registry.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
 import { oncePerObject, oncePerValue } from '../once-per.ts'
-import { byCodePoint } from '../../world/by-code-point.ts'
+import { byCodePoint } from '../../base/by-code-point.ts'
 import { canonical } from '../../world/canonical.ts'
 import type { DeepReadonly } from '../../world/component.ts'
-import type { JsonObject } from '../../world/json.ts'
-import { lazily } from '../../world/lazily.ts'
+import type { JsonObject } from '../../base/json.ts'
+import { lazily } from '../../base/lazily.ts'
 
 type Registry = DeepReadonly<SubagentRegistryData>
 

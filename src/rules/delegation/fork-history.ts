@@ -1,5 +1,5 @@
 import type { AssistantMessage, Message, ToolCallBlock, ToolMessage, UserMessage } from '../../protocol/message.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 
 /** The result of a call that is open at a fork. The agent itself gets the real one. */
 const openCallText = 'Fork started — processing in background'

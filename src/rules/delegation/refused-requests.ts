@@ -1,4 +1,4 @@
-import type { EntiaErrorCode } from '../../world/entia-error.ts'
+import type { EntiaErrorCode } from '../../base/entia-error.ts'
 import type { World } from '../../world/world.ts'
 
 export interface RefusedRequest {

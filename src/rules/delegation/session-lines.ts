@@ -1,7 +1,7 @@
 import type { SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
 import { callText } from '../projection/deferred-tools.ts'
 import { oneLine } from '../text/frames.ts'
-import { cutText } from '../text/cut-text.ts'
+import { cutText } from '../../base/cut-text.ts'
 
 type Session = Pick<SubagentSessionData, 'error' | 'sessionId' | 'status' | 'summary'>
 

@@ -5,7 +5,7 @@ import { SessionTexts } from '../../../components/sessions/subagent-session.ts'
 import { PolicyMarks } from '../../protocol/policy.ts'
 import { SessionUsage } from '../../protocol/usage.ts'
 import type { DataOf } from '../../world/component.ts'
-import { lazily } from '../../world/lazily.ts'
+import { lazily } from '../../base/lazily.ts'
 
 /** Longest result in an answer or event, in bytes. */
 export const maxInlineBytes = 8_192

@@ -1,4 +1,4 @@
-import type { Json } from '../../world/json.ts'
+import type { Json } from '../../base/json.ts'
 import { isList, isScalar } from './shape-of.ts'
 
 const maxInlineBytes = 10_000

@@ -1,5 +1,5 @@
-import type { Json } from '../../world/json.ts'
-import { cutText, wholeEnd } from '../text/cut-text.ts'
+import type { Json } from '../../base/json.ts'
+import { cutText, wholeEnd } from '../../base/cut-text.ts'
 import { counted, isList, isScalar, oneLine, shapeOf } from './shape-of.ts'
 import { summaryOf } from './summary-of.ts'
 

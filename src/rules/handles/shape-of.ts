@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from '../../world/json.ts'
+import type { Json, JsonObject } from '../../base/json.ts'
 import type { ValueKind } from '../../protocol/handle.ts'
-import { cutText } from '../text/cut-text.ts'
+import { cutText } from '../../base/cut-text.ts'
 
 /** Longest shape, in characters. */
 export const maxShapeChars = 300

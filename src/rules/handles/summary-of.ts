@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../world/json.ts'
-import { cutText } from '../text/cut-text.ts'
+import type { Json, JsonObject } from '../../base/json.ts'
+import { cutText } from '../../base/cut-text.ts'
 import { counted, isList, isScalar, kindOf, lineCount, oneLine, shapeOf } from './shape-of.ts'
 
 const maxColumns = 50

@@ -1,7 +1,7 @@
 import type { LedgerData, LedgerRow } from '../../../components/money/ledger.ts'
 import type { CallUsage, SessionUsage, TokenUsage } from '../../protocol/usage.ts'
 import { assign } from '../../world/canonical.ts'
-import type { Json } from '../../world/json.ts'
+import type { Json } from '../../base/json.ts'
 import { growthOf, knownCost, unknownCosts, withAdded } from '../tokens/token-counts.ts'
 
 /** Use of settled calls of one model. */

@@ -1,5 +1,5 @@
-import { EntiaError } from '../../world/entia-error.ts'
-import { shortly } from '../../world/known-options.ts'
+import { EntiaError } from '../../base/entia-error.ts'
+import { shortly } from '../../base/known-options.ts'
 import { parseModel } from '../../protocol/model-name.ts'
 
 /**

@@ -5,7 +5,7 @@ import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import { pathStyles } from '../../protocol/policy.ts'
 import { json } from '../../protocol/values.ts'
 import type { DataOf, Entity } from '../../world/component.ts'
-import { lazily } from '../../world/lazily.ts'
+import { lazily } from '../../base/lazily.ts'
 import type { World } from '../../world/world.ts'
 import { CallFacts, type PolicyCall } from './call.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { DataOf } from '../../world/component.ts'
-import { lazily } from '../../world/lazily.ts'
+import { lazily } from '../../base/lazily.ts'
 import { approvalOf, approvals, dataClasses } from '../../protocol/policy.ts'
 import type { Approval, Channel, DataClass, Decision, Operation, PolicyConfig, Reach } from '../../protocol/policy.ts'
 import { bodyOf, checkCall, policyDefaults, type PolicyCall } from './call.ts'

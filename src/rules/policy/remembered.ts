@@ -1,7 +1,7 @@
 import type { Remembered } from '../../../components/agent/policy.ts'
 import type { AllowedCalls, Judged, PolicyConfig, Reach } from '../../protocol/policy.ts'
 import type { DeepReadonly } from '../../world/component.ts'
-import type { Json } from '../../world/json.ts'
+import type { Json } from '../../base/json.ts'
 import { bodyOf } from './call.ts'
 import { absolute, type Base, segmentsOf } from './paths.ts'
 import { isContinued } from './simple-command.ts'

@@ -1,10 +1,10 @@
 import type { ToolCallBlock } from '../../protocol/message.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
 import type { DeepReadonly } from '../../world/component.ts'
-import type { Json, JsonObject } from '../../world/json.ts'
+import type { Json, JsonObject } from '../../base/json.ts'
 import { worldDeclaration } from '../delegation/declarations.ts'
 import { oncePerObject } from '../once-per.ts'
-import { cutText } from '../text/cut-text.ts'
+import { cutText } from '../../base/cut-text.ts'
 
 type Tools = readonly ToolDeclaration[]
 

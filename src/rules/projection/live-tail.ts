@@ -17,7 +17,7 @@ import { Conversation } from '../../../components/agent/conversation.ts'
 import { Outcome, OwnedBy } from '../../../components/effects/effect.ts'
 import { Turn } from '../../../components/agent/turn.ts'
 import { textOf } from './text-of.ts'
-import { cutText } from '../text/cut-text.ts'
+import { cutText } from '../../base/cut-text.ts'
 import { countUpTo } from './places.ts'
 
 const nothing: readonly Message[] = []

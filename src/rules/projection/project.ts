@@ -18,7 +18,7 @@ import { ModelCall, SideCall } from '../../../components/effects/model-call.ts'
 import { countUpTo } from './places.ts'
 import { callText, providerText, renderTranscript, resultText } from '../context/render-transcript.ts'
 import { shownTools } from './deferred-tools.ts'
-import { cutMiddle } from '../text/cut-text.ts'
+import { cutMiddle } from '../../base/cut-text.ts'
 import { OwnedBy } from '../../../components/effects/effect.ts'
 import { Seed } from '../../../components/context/holder.ts'
 

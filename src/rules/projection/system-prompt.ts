@@ -8,7 +8,7 @@ import { listed } from '../delegation/declarations.ts'
 import { liveSubagentsIn } from './live-tail.ts'
 import type { DeepReadonly, Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
-import { byCodePoint } from '../../world/by-code-point.ts'
+import { byCodePoint } from '../../base/by-code-point.ts'
 
 type Data<Component extends { readonly schema: z.ZodType }> = DeepReadonly<z.infer<Component['schema']>> | undefined
 

@@ -1,5 +1,5 @@
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
-import type { Json, JsonObject } from '../../world/json.ts'
+import type { Json, JsonObject } from '../../base/json.ts'
 import { checkJson } from './schema-issues.ts'
 
 /** Schemas with the bounds that their models are not shown. */

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { canonical } from '../../world/canonical.ts'
-import { EntiaError } from '../../world/entia-error.ts'
-import type { JsonObject } from '../../world/json.ts'
-import { shortly } from '../../world/known-options.ts'
+import { EntiaError } from '../../base/entia-error.ts'
+import type { JsonObject } from '../../base/json.ts'
+import { shortly } from '../../base/known-options.ts'
 import { schemaFault } from './schema-issues.ts'
 import { isStandard, type StandardOutput, standardProblem, type StandardSchema } from './standard-schema.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Json } from '../../world/json.ts'
+import type { Json } from '../../base/json.ts'
 
 const maxIssues = 10
 

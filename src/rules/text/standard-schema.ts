@@ -1,4 +1,4 @@
-import { shortly } from '../../world/known-options.ts'
+import { shortly } from '../../base/known-options.ts'
 import { standardIssues } from './schema-issues.ts'
 
 /**

@@ -1,10 +1,10 @@
 import type { Message } from '../../protocol/message.ts'
 import { canonical } from '../../world/canonical.ts'
 import { LogView } from '../../world/log-view.ts'
-import { checkOptions, listOf, refuseMisfit, type Shape, table } from '../../world/option-shapes.ts'
+import { checkOptions, listOf, refuseMisfit, type Shape, table } from '../../base/option-shapes.ts'
 import { isFileInData } from '../media/file-in-data.ts'
 import { countTokens } from './tokenizer.ts'
-import type { Json } from '../../world/json.ts'
+import type { Json } from '../../base/json.ts'
 
 /** What tokens can be counted of. */
 export type Countable = string | Message | readonly Message[] | LogView<Message>

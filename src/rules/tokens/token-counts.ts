@@ -1,5 +1,5 @@
 import type { CallUsage, TokenUsage } from '../../protocol/usage.ts'
-import { cutText } from '../text/cut-text.ts'
+import { cutText } from '../../base/cut-text.ts'
 
 /** Larger counts are mistakes. */
 const maxCount = 1_000_000_000

@@ -1,6 +1,6 @@
 type O200k = Pick<typeof import('#o200k'), 'clearMergeCache' | 'countTokens' | 'setMergeCacheSize'>
 
-import { wholeEnd } from '../text/cut-text.ts'
+import { wholeEnd } from '../../base/cut-text.ts'
 
 /** The time for a piece without a space grows with the square of its length. */
 const maxPieceChars = 1_024

@@ -1,13 +1,13 @@
 import type { EntryType, WorkspaceEntryData } from '../../../components/agent/workspace-entry.ts'
 import type { FileFact } from '../../protocol/file-fact.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
-import type { Json, JsonObject } from '../../world/json.ts'
+import type { Json, JsonObject } from '../../base/json.ts'
 import { fingerprint } from '../../world/random.ts'
 import { handleNumber, handlePattern } from '../handles/handle-name.ts'
 import { readHandleName } from '../handles/handles-of.ts'
 import { kindOf, oneLine } from '../handles/shape-of.ts'
 import { absolute, type Base, segmentsOf } from '../policy/paths.ts'
-import { cutText } from '../text/cut-text.ts'
+import { cutText } from '../../base/cut-text.ts'
 
 const maxOriginChars = 200
 /** Characters of a command that a key has. */

@@ -1,7 +1,7 @@
 import type { EntryType, WorkspaceEntryData } from '../../../components/agent/workspace-entry.ts'
 import { handleName } from '../handles/handle-name.ts'
 import { oncePerObject } from '../once-per.ts'
-import { cutText } from '../text/cut-text.ts'
+import { cutText } from '../../base/cut-text.ts'
 
 type Entry = WorkspaceEntryData
 

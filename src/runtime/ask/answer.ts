@@ -6,7 +6,7 @@ import { turnCost } from '../../rules/money/ledger-entry.ts'
 import { toUsd } from '../../rules/money/usd.ts'
 import { lastWords } from '../../rules/projection/text-of.ts'
 import type { Entity } from '../../world/component.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import type { World } from '../../world/world.ts'
 
 /** What a turn has come to. */

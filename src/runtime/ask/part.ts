@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../world/json.ts'
+import type { JsonObject } from '../../base/json.ts'
 import type { Failure } from '../../protocol/failure.ts'
 import type { FileBlock, TextBlock } from '../../protocol/message.ts'
 import type { Judged } from '../../protocol/policy.ts'

@@ -2,7 +2,7 @@ import { Turn } from '../../../components/agent/turn.ts'
 import { Unread } from '../../../components/agent/conversation.ts'
 import type { WorldDriver } from '../../engine/loop/world-driver.ts'
 import type { Entity } from '../../world/component.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import type { World } from '../../world/world.ts'
 import { type Answer, answerOf, refusedAnswer } from './answer.ts'
 

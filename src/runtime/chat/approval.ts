@@ -3,12 +3,12 @@ import { SubagentSession } from '../../../components/sessions/subagent-session.t
 import type { World } from '../../world/world.ts'
 import type { Answer } from '../../../components/agent/tool-call.ts'
 import type { AllowedCalls, Channel, Decision } from '../../protocol/policy.ts'
-import { cutText } from '../../rules/text/cut-text.ts'
+import { cutText } from '../../base/cut-text.ts'
 import { oneLine } from '../../rules/text/frames.ts'
 import { urlArguments } from '../../rules/policy/call.ts'
 import { ruleFor } from '../../rules/policy/remembered.ts'
-import { thrownMessage } from '../../rules/text/thrown-message.ts'
-import { shortly } from '../../world/known-options.ts'
+import { thrownMessage } from '../../base/thrown-message.ts'
+import { shortly } from '../../base/known-options.ts'
 import type { ChatCall } from './tool-call-event.ts'
 
 /** A tool call that needs a person's yes. */

@@ -1,4 +1,4 @@
-import { objectWith, refuseMisfit } from '../../world/option-shapes.ts'
+import { objectWith, refuseMisfit } from '../../base/option-shapes.ts'
 
 const wanted = objectWith('a chat session, as newSession() and sessionSetup() make', 'turn', 'start')
 

@@ -7,7 +7,7 @@ import type { TokenUsage } from '../../protocol/usage.ts'
 import { messageLine, rewriteLine } from '../../rules/context/transcript-lines.ts'
 import { countUpTo, inTurns, type PlacedMessage, seqAt, type TurnPlace } from '../../rules/projection/places.ts'
 import type { Entity } from '../../world/component.ts'
-import { thrownMessage } from '../../rules/text/thrown-message.ts'
+import { thrownMessage } from '../../base/thrown-message.ts'
 import { answerOf } from '../ask/answer.ts'
 import { TranscriptFile } from './transcript-file.ts'
 

@@ -1,7 +1,7 @@
 import { Message } from '../../protocol/message.ts'
 import { schemaIssues } from '../../rules/text/schema-issues.ts'
-import { EntiaError } from '../../world/entia-error.ts'
-import { shortly } from '../../world/known-options.ts'
+import { EntiaError } from '../../base/entia-error.ts'
+import { shortly } from '../../base/known-options.ts'
 
 /** A message of an earlier conversation: a `Message`, whose content may be a text. */
 export type HistoryMessage =

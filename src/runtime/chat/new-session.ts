@@ -1,5 +1,5 @@
 import { checkPolicyConfig } from '../../rules/policy/call.ts'
-import { checkOptions } from '../../world/option-shapes.ts'
+import { checkOptions } from '../../base/option-shapes.ts'
 import type { ChatSession } from './chat-session.ts'
 import { makeChat } from './make-chat.ts'
 import { type NewSessionOptions, sessionShapes } from './session-options.ts'

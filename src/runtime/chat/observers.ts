@@ -1,6 +1,6 @@
-import { thrownMessage } from '../../rules/text/thrown-message.ts'
+import { thrownMessage } from '../../base/thrown-message.ts'
 import { plainText } from '../../tools/files/clean-text.ts'
-import { isThenable } from '../../world/is-thenable.ts'
+import { isThenable } from '../../base/is-thenable.ts'
 import type { ToolCallEvent } from './tool-call-event.ts'
 
 /** Gets each call of a chat session once it has its result. What it returns counts for nothing. */

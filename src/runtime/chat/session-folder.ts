@@ -1,11 +1,11 @@
 import { open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { cutText } from '../../rules/text/cut-text.ts'
+import { cutText } from '../../base/cut-text.ts'
 import { sqliteStore } from '../../stores/sqlite.ts'
 import type { Store } from '../../stores/port.ts'
-import { EntiaError } from '../../world/entia-error.ts'
-import { lazily } from '../../world/lazily.ts'
+import { EntiaError } from '../../base/entia-error.ts'
+import { lazily } from '../../base/lazily.ts'
 
 /** A chat session on disk. */
 export interface StoredSession {

@@ -18,7 +18,7 @@ import {
   type ShapesOf,
   table,
   text,
-} from '../../world/option-shapes.ts'
+} from '../../base/option-shapes.ts'
 import type { PolicyEffectsOptions } from '../policy/policy-effects.ts'
 import type { ApproveCall } from './approval.ts'
 import type { HistoryMessage } from './history.ts'

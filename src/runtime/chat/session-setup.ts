@@ -13,7 +13,7 @@ import {
   table,
   tableOf,
   text,
-} from '../../world/option-shapes.ts'
+} from '../../base/option-shapes.ts'
 import type { Store } from '../../stores/port.ts'
 import type { Tool } from '../../tools/port.ts'
 import { type Folders, folders, ownPaths } from '../config/folders.ts'

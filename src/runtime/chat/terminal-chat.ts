@@ -1,5 +1,5 @@
-import { EntiaError } from '../../world/entia-error.ts'
-import { checkOptions, count, environment, filledText, flag, listOf, type ShapesOf } from '../../world/option-shapes.ts'
+import { EntiaError } from '../../base/entia-error.ts'
+import { checkOptions, count, environment, filledText, flag, listOf, type ShapesOf } from '../../base/option-shapes.ts'
 
 /** Options of `chat`. */
 export interface TerminalChatOptions {

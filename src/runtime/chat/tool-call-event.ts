@@ -1,6 +1,6 @@
 import type { StandardEvents } from '../../protocol/event.ts'
 import type { Channel, DataClass, Decision, Operation } from '../../protocol/policy.ts'
-import type { JsonObject } from '../../world/json.ts'
+import type { JsonObject } from '../../base/json.ts'
 
 /** A tool call of a chat session, and what the policy knows of it. */
 export interface ChatCall {

@@ -1,7 +1,7 @@
 import { closeSync, fchmodSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { makeFolder } from '../../stores/files.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 
 /** A file of JSON lines that only grows. What a crash left of a last line is cut off when it is opened. */
 export class TranscriptFile {

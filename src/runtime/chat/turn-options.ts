@@ -1,8 +1,8 @@
 import type { UserMessage } from '../../protocol/message.ts'
 import type { Tool } from '../../tools/port.ts'
-import { EntiaError } from '../../world/entia-error.ts'
-import { shortly } from '../../world/known-options.ts'
-import type { ShapesOf } from '../../world/option-shapes.ts'
+import { EntiaError } from '../../base/entia-error.ts'
+import { shortly } from '../../base/known-options.ts'
+import type { ShapesOf } from '../../base/option-shapes.ts'
 import type { ToolSource } from './chat-tools.ts'
 
 /** Options of `turn`. */

@@ -1,5 +1,5 @@
 import type { UserMessage } from '../../protocol/message.ts'
-import { objectWith, refuseMisfit } from '../../world/option-shapes.ts'
+import { objectWith, refuseMisfit } from '../../base/option-shapes.ts'
 import type { ChatSession, TurnResult } from './chat-session.ts'
 import type { Observer } from './observers.ts'
 import type { TurnOptions } from './turn-options.ts'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AllowedCalls, ToolPermission } from '../../protocol/policy.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import { readConfigFile, refuseProblems } from './config-file.ts'
 import { withConfigValue } from './config-text.ts'
 import { writePrivateFile } from './folders.ts'

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { checkSettings, snakeCase } from '../../rules/config/check-settings.ts'
 import { cleanName } from '../../tools/files/clean-text.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import { readConfigText, type TextPlace, type TextProblem } from './config-text.ts'
 import { type RuntimeConfig, RuntimeConfigSchema } from './runtime-config.ts'
 

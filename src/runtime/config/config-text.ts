@@ -9,7 +9,7 @@ import {
   printParseErrorCode,
 } from 'jsonc-parser'
 import { valuePath } from '../../rules/text/schema-issues.ts'
-import { cutText } from '../../rules/text/cut-text.ts'
+import { cutText } from '../../base/cut-text.ts'
 
 /** Counted from 1. */
 export interface TextPlace {

@@ -2,8 +2,8 @@ import { chmod, mkdir, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join, resolve, sep } from 'node:path'
 import envPaths from 'env-paths'
-import { EntiaError } from '../../world/entia-error.ts'
-import { environment, filledText, refuseMisfit } from '../../world/option-shapes.ts'
+import { EntiaError } from '../../base/entia-error.ts'
+import { environment, filledText, refuseMisfit } from '../../base/option-shapes.ts'
 import type { Environment } from '../models/known-providers.ts'
 
 /** Where the runtime keeps its files, each absolute. */

@@ -1,12 +1,12 @@
 import { constants } from 'node:fs'
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
-import { cutText } from '../../rules/text/cut-text.ts'
+import { cutText } from '../../base/cut-text.ts'
 import { isCredentialFile } from '../../rules/policy/credential-paths.ts'
 import { contains, leadsTo } from '../../tools/files/leads-to.ts'
 import { framed } from '../../rules/text/frames.ts'
 import { cleanName, plainText } from '../../tools/files/clean-text.ts'
-import { checkOptions, filledText, refuseMisfit, type ShapesOf } from '../../world/option-shapes.ts'
+import { checkOptions, filledText, refuseMisfit, type ShapesOf } from '../../base/option-shapes.ts'
 
 /** Characters of one file, and of all together. */
 const maxFileChars = 32_000

@@ -4,7 +4,7 @@ import { type PolicyConfig, reaches } from '../../protocol/policy.ts'
 import { ConfigSchema } from '../../rules/config/config-schema.ts'
 import { type ConfigInput, mergeLayers } from '../../rules/config/config.ts'
 import { cleanName } from '../../tools/files/clean-text.ts'
-import { lazily } from '../../world/lazily.ts'
+import { lazily } from '../../base/lazily.ts'
 import { builtInProviderTable } from '../models/known-providers.ts'
 
 const filled = () => z.string().regex(/\S/)

@@ -1,5 +1,5 @@
 import type { Channel } from '../../protocol/policy.ts'
-import type { Json, JsonObject } from '../../world/json.ts'
+import type { Json, JsonObject } from '../../base/json.ts'
 import type { ApproveCall } from '../chat/approval.ts'
 import type { AnswerElicitation } from './mcp-connection.ts'
 import { toolNames } from './tool-names.ts'

@@ -5,7 +5,7 @@ import { checkJson, schemaFault } from '../../rules/text/schema-issues.ts'
 import { cleanName, cleanText } from '../../tools/files/clean-text.ts'
 import type { ConfinedProgram } from '../sandbox/port.ts'
 import type { ToolOutput } from '../../tools/port.ts'
-import type { Json, JsonObject } from '../../world/json.ts'
+import type { Json, JsonObject } from '../../base/json.ts'
 
 type Block = TextBlock | FileBlock
 

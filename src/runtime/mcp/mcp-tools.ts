@@ -3,8 +3,8 @@ import { isSearch, withSearch } from '../../rules/projection/deferred-tools.ts'
 import { checkJson } from '../../rules/text/schema-issues.ts'
 import type { Tool, ToolContext } from '../../tools/port.ts'
 import { errorOutput, keptOutput, toolOutput } from '../../tools/tool-output.ts'
-import { EntiaError } from '../../world/entia-error.ts'
-import type { JsonObject } from '../../world/json.ts'
+import { EntiaError } from '../../base/entia-error.ts'
+import type { JsonObject } from '../../base/json.ts'
 import {
   checkOptions,
   count,
@@ -18,7 +18,7 @@ import {
   refuseMisfit,
   table,
   text,
-} from '../../world/option-shapes.ts'
+} from '../../base/option-shapes.ts'
 import type { ToolSource } from '../chat/chat-tools.ts'
 import { type ConnectOptions, McpConnection, type McpTarget } from './mcp-connection.ts'
 import type { Offer } from './offer.ts'

@@ -1,5 +1,5 @@
 import type { Client, Prompt, Transport } from '@modelcontextprotocol/client'
-import type { JsonObject } from '../../world/json.ts'
+import type { JsonObject } from '../../base/json.ts'
 import { cleanTool, type ListedTool, plainText } from './tool-declarations.ts'
 
 /** What a server offers. */

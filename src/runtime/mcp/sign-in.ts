@@ -9,7 +9,7 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
-import { optionalPackages } from '../optional-package.ts'
+import { optionalPackages } from '../../base/optional-packages.ts'
 import { makePrivateFolder, writePrivateFile } from '../config/folders.ts'
 
 /** What is kept of a server that was signed in to. */

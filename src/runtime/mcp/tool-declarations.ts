@@ -1,8 +1,8 @@
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
-import { cutText } from '../../rules/text/cut-text.ts'
+import { cutText } from '../../base/cut-text.ts'
 import { schemaFault } from '../../rules/text/schema-issues.ts'
 import { cleanText } from '../../tools/files/clean-text.ts'
-import type { Json, JsonObject } from '../../world/json.ts'
+import type { Json, JsonObject } from '../../base/json.ts'
 
 /** A tool as its server lists it: what counts of it, cleaned and bounded. */
 export interface ListedTool {

@@ -1,14 +1,6 @@
-import { EntiaError } from '../../world/entia-error.ts'
-import {
-  checkOptions,
-  environment,
-  flag,
-  refuseMisfits,
-  type ShapesOf,
-  table,
-  text,
-} from '../../world/option-shapes.ts'
-import { didYouMean } from '../../world/near-names.ts'
+import { EntiaError } from '../../base/entia-error.ts'
+import { checkOptions, environment, flag, refuseMisfits, type ShapesOf, table, text } from '../../base/option-shapes.ts'
+import { didYouMean } from '../../base/near-names.ts'
 import {
   configuredProviders,
   type Environment,

@@ -1,4 +1,4 @@
-import { oneOf, type Shape, table, text } from '../../world/option-shapes.ts'
+import { oneOf, type Shape, table, text } from '../../base/option-shapes.ts'
 
 /** A provider of models, as far as a choice among them needs it. */
 export interface KnownProvider {

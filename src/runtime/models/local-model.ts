@@ -1,5 +1,5 @@
 import { type Clock, realClock } from '../../engine/loop/clock.ts'
-import { checkOptions, environment, flag, listOf, objectWith, type ShapesOf, text } from '../../world/option-shapes.ts'
+import { checkOptions, environment, flag, listOf, objectWith, type ShapesOf, text } from '../../base/option-shapes.ts'
 import type { Environment } from './known-providers.ts'
 
 const defaultAddress = 'http://127.0.0.1:11434'

@@ -1,7 +1,7 @@
 import { anthropic } from '../../models/anthropic.ts'
 import { moonshot, ollama, openai, openaiCompatible } from '../../models/openai.ts'
 import type { ModelProvider } from '../../models/port.ts'
-import { environment, refuseMisfit, table } from '../../world/option-shapes.ts'
+import { environment, refuseMisfit, table } from '../../base/option-shapes.ts'
 import {
   builtInProviderTable,
   configuredProviders,

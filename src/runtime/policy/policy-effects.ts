@@ -4,7 +4,7 @@ import type { EffectKind } from '../../engine/effects/effect-kind.ts'
 import type { CallFacts, PolicyCall } from '../../rules/policy/call.ts'
 import { type Inspected, policyCallOf } from '../../rules/policy/inspected-call.ts'
 import { HostAnswer } from '../../rules/policy/policy.ts'
-import type { Json } from '../../world/json.ts'
+import type { Json } from '../../base/json.ts'
 import { inspectCall } from './inspect-call.ts'
 import { pathStyle } from './real-paths.ts'
 

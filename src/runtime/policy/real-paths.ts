@@ -10,7 +10,7 @@ import { absolute, isAnchored } from '../../rules/policy/paths.ts'
 import { closedBy, ClosedPlaces } from '../../rules/policy/closed-places.ts'
 import { type Found, leadsTo, type Look, placesOf } from '../../tools/files/leads-to.ts'
 import type { ToolContext } from '../../tools/port.ts'
-import type { JsonObject } from '../../world/json.ts'
+import type { JsonObject } from '../../base/json.ts'
 
 const styles: Readonly<Partial<Record<NodeJS.Platform, PathStyle>>> = { darwin: 'darwin', win32: 'win32' }
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { cleanName } from '../../tools/files/clean-text.ts'
 import { isFileSystemError } from '../../tools/files/refusal.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import {
   checkOptions,
   count,
@@ -15,7 +15,7 @@ import {
   objectWith,
   refuseMisfit,
   type ShapesOf,
-} from '../../world/option-shapes.ts'
+} from '../../base/option-shapes.ts'
 import { folders, makePrivateFolder } from '../config/folders.ts'
 import { checkedOut } from './git-checkout.ts'
 import { skillFolder, type SkillsOptions } from './list-skills.ts'

@@ -1,5 +1,5 @@
-import { byCodePoint } from '../../world/by-code-point.ts'
-import { cutText } from '../../rules/text/cut-text.ts'
+import { byCodePoint } from '../../base/by-code-point.ts'
+import { cutText } from '../../base/cut-text.ts'
 import { plainText } from '../../tools/files/clean-text.ts'
 import type { ListedSkill } from './list-skills.ts'
 

@@ -5,8 +5,8 @@ import { cleanName } from '../../tools/files/clean-text.ts'
 import { openInside } from '../../tools/files/confined-folder.ts'
 import { isFileSystemError, Refusal } from '../../tools/files/refusal.ts'
 import { schemaIssues } from '../../rules/text/schema-issues.ts'
-import { cutText } from '../../rules/text/cut-text.ts'
-import { lazily } from '../../world/lazily.ts'
+import { cutText } from '../../base/cut-text.ts'
+import { lazily } from '../../base/lazily.ts'
 
 /** What `SKILL.md` says of its skill. */
 export interface SkillMatter {

@@ -1,4 +1,4 @@
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import { cleanName } from '../../tools/files/clean-text.ts'
 
 /** A git repository with a skill, as a person names it: `URL#REF:FOLDER`. */

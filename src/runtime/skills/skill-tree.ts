@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs'
 import { lstat, readdir, readlink, realpath } from 'node:fs/promises'
 import { dirname, isAbsolute, join, sep } from 'node:path'
-import { byCodePoint } from '../../world/by-code-point.ts'
+import { byCodePoint } from '../../base/by-code-point.ts'
 import { contains } from '../../tools/files/leads-to.ts'
 
 /** Something in a skill's folder. */

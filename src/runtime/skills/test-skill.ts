@@ -2,7 +2,7 @@ import { realpath, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { cleanName, plainText } from '../../tools/files/clean-text.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import {
   checkOptions,
   count,
@@ -14,7 +14,7 @@ import {
   refuseMisfit,
   type ShapesOf,
   text,
-} from '../../world/option-shapes.ts'
+} from '../../base/option-shapes.ts'
 import { childEnvironment } from '../tools/child-environment.ts'
 import { runProcess } from '../tools/process-tree.ts'
 import { treeOf } from './skill-tree.ts'

@@ -6,8 +6,8 @@ import type { SessionStatus } from '../../protocol/delegation.ts'
 import type { SessionUsage } from '../../protocol/usage.ts'
 import { toUsd } from '../../rules/money/usd.ts'
 import { knownCost } from '../../rules/tokens/token-counts.ts'
-import { EntiaError } from '../../world/entia-error.ts'
-import { didYouMean } from '../../world/near-names.ts'
+import { EntiaError } from '../../base/entia-error.ts'
+import { didYouMean } from '../../base/near-names.ts'
 import {
   checkOptions,
   filledText,
@@ -17,7 +17,7 @@ import {
   oneOf,
   refuseMisfit,
   type ShapesOf,
-} from '../../world/option-shapes.ts'
+} from '../../base/option-shapes.ts'
 import { assertSession } from '../chat/assert-session.ts'
 import type { ChatSession } from '../chat/chat-session.ts'
 import { knownModel } from '../models/choose-provider.ts'

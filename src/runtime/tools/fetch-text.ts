@@ -1,5 +1,5 @@
 import { convert } from 'html-to-text'
-import { cutText } from '../../rules/text/cut-text.ts'
+import { cutText } from '../../base/cut-text.ts'
 import { cleanText } from '../../tools/files/clean-text.ts'
 import { Refusal } from '../../tools/files/refusal.ts'
 import type { ToolContext, ToolOutput } from '../../tools/port.ts'

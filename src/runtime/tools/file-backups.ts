@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { appendFile, lstat, open, readdir, readFile, realpath, rm, rmdir, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { thrownMessage } from '../../rules/text/thrown-message.ts'
+import { thrownMessage } from '../../base/thrown-message.ts'
 import { makeFolders } from '../../tools/files/make-folders.ts'
 import { makePrivateFolder } from '../config/folders.ts'
 import type { FileTimes } from './file-times.ts'

@@ -5,7 +5,7 @@ import { pathArguments } from '../../rules/policy/call.ts'
 import { absolute } from '../../rules/policy/paths.ts'
 import { isChanged } from '../../rules/workspace/staleness.ts'
 import type { Tool, ToolOutput } from '../../tools/port.ts'
-import type { Json } from '../../world/json.ts'
+import type { Json } from '../../base/json.ts'
 import { pathStyle } from '../policy/real-paths.ts'
 import type { ToolSettings } from './settings.ts'
 

@@ -1,4 +1,4 @@
-import { cutText } from '../../rules/text/cut-text.ts'
+import { cutText } from '../../base/cut-text.ts'
 import { ResultLines, shownLine } from '../../tools/files/result-lines.ts'
 
 /** How much of a line is shown, in characters. */

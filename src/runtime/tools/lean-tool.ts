@@ -2,7 +2,7 @@ import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
 import { tableOf } from '../../rules/text/argument-faults.ts'
 import type { Tool } from '../../tools/port.ts'
 import { canonical } from '../../world/canonical.ts'
-import type { JsonObject } from '../../world/json.ts'
+import type { JsonObject } from '../../base/json.ts'
 
 /** Bounds of a value. What breaks them is refused in words; a model that knows them in advance gains little. */
 const bounds: ReadonlySet<string> = new Set(['minLength', 'maxLength', 'minimum', 'maximum', 'additionalProperties'])

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { decodeText } from '../../tools/files/text-encoding.ts'
-import type { JsonObject } from '../../world/json.ts'
+import type { JsonObject } from '../../base/json.ts'
 import { inHome } from '../config/folders.ts'
 
 /** What a call of a file tool would change. */

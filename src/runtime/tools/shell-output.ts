@@ -1,5 +1,5 @@
 import { stripVTControlCharacters, TextDecoder } from 'node:util'
-import { cutStart, cutText } from '../../rules/text/cut-text.ts'
+import { cutStart, cutText } from '../../base/cut-text.ts'
 import { cleanText } from '../../tools/files/clean-text.ts'
 import type { ToolContext } from '../../tools/port.ts'
 import { keptText, leftOutNote } from '../../tools/tool-output.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { schemaIssues } from '../../rules/text/schema-issues.ts'
-import { cutText } from '../../rules/text/cut-text.ts'
+import { cutText } from '../../base/cut-text.ts'
 import { defineTool } from '../../tools/define-tool.ts'
 import type { Tool, ToolContext, ToolOutput } from '../../tools/port.ts'
 import { errorOutput } from '../../tools/tool-output.ts'

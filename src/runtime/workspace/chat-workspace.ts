@@ -3,7 +3,7 @@ import { handleNumber } from '../../rules/handles/handle-name.ts'
 import { entriesOf } from '../../rules/workspace/entries-of.ts'
 import { nameOf } from '../../rules/workspace/retrieval.ts'
 import { newlyStale } from '../../rules/workspace/staleness.ts'
-import { filledText, flag, refuseMisfit } from '../../world/option-shapes.ts'
+import { filledText, flag, refuseMisfit } from '../../base/option-shapes.ts'
 import { assertSession } from '../chat/assert-session.ts'
 import type { ChatSession } from '../chat/chat-session.ts'
 

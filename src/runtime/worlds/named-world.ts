@@ -6,7 +6,7 @@ import type { WorldDriver } from '../../engine/loop/world-driver.ts'
 import type { UserMessage } from '../../protocol/message.ts'
 import type { Store } from '../../stores/port.ts'
 import type { Entity } from '../../world/component.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import {
   type Asking,
   type AskingFor,

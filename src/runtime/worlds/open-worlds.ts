@@ -2,7 +2,7 @@ import type { Host } from '../../engine/effects/host.ts'
 import { Slots } from '../../engine/effects/slots.ts'
 import { waitsUntil } from '../../engine/effects/waits-until.ts'
 import type { Runner } from '../../engine/loop/runner.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 
 /** A world that was opened and started. */
 export interface Opened {

@@ -10,8 +10,8 @@ import { openStored } from '../../engine/loop/stored-world.ts'
 import type { Store } from '../../stores/port.ts'
 import { standardSystems } from '../../../systems/index.ts'
 import type { Component, Entity } from '../../world/component.ts'
-import { EntiaError } from '../../world/entia-error.ts'
-import { refuseUnknownOptions, shortly } from '../../world/known-options.ts'
+import { EntiaError } from '../../base/entia-error.ts'
+import { refuseUnknownOptions, shortly } from '../../base/known-options.ts'
 import {
   callback,
   count,
@@ -21,7 +21,7 @@ import {
   objectWith,
   refuseMisfit,
   refuseMisfits,
-} from '../../world/option-shapes.ts'
+} from '../../base/option-shapes.ts'
 import { type System, World } from '../../world/world.ts'
 import { isInStore, type NamedWorld, namedWorld } from './named-world.ts'
 import { type Opened, OpenWorlds } from './open-worlds.ts'

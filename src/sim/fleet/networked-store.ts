@@ -8,7 +8,7 @@ import type {
   SharedStore,
   TranscriptLine,
 } from '../../stores/port.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import type { Fault } from '../fault.ts'
 import type { FaultPlan } from '../fault-plan.ts'
 import { never, type ProcessState } from '../process-clock.ts'

@@ -1,6 +1,6 @@
 import type { VirtualClock } from '../../engine/loop/virtual-clock.ts'
 import type { Letter, Post, SharedBatch, SharedJournal, SharedOpenOptions, SharedStore } from '../../stores/port.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import type { DrivenStep } from '../../engine/effects/host-seams.ts'
 import type { AtRest, StoreEvent } from '../law.ts'
 

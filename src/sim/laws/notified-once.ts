@@ -5,7 +5,7 @@ import { Answering } from '../../../components/sessions/session-call.ts'
 import { Notified, SubagentNotification, UnreadBy } from '../../../components/sessions/subagent-wait.ts'
 import { SubagentSession, type SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
 import type { Entity } from '../../world/component.ts'
-import type { Json } from '../../world/json.ts'
+import type { Json } from '../../base/json.ts'
 import type { Finding, Law, WatchedTick } from '../law.ts'
 import { firstFinding } from './first-finding.ts'
 

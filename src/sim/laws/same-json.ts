@@ -1,4 +1,4 @@
-import type { Json } from '../../world/json.ts'
+import type { Json } from '../../base/json.ts'
 
 /** Deep equality; a key with value `undefined` equals an absent one. */
 export function sameJson(one: Json | undefined, other: Json | undefined): boolean {

@@ -1,6 +1,6 @@
 import type { Header, LogEdit } from '../../world/changes.ts'
 import type { Entity } from '../../world/component.ts'
-import type { Json } from '../../world/json.ts'
+import type { Json } from '../../base/json.ts'
 import { allEntities, allValues, headerOf, valueOf } from '../../world/inspection.ts'
 import type { World } from '../../world/world.ts'
 import type { WatchedTick } from '../law.ts'

@@ -1,4 +1,4 @@
-import type { Json } from '../../world/json.ts'
+import type { Json } from '../../base/json.ts'
 import type { Finding, Law } from '../law.ts'
 
 /** Providers refuse such text, and it would be sent with every later request. */

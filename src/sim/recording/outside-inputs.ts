@@ -1,7 +1,7 @@
 import type { StandardInput } from '../../protocol/input.ts'
 import type { Runner } from '../../engine/loop/runner.ts'
 import type { ChangeInput } from '../../world/changes.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import type { Input } from '../../world/input.ts'
 import { redo } from '../../world/inspection.ts'
 import type { World } from '../../world/world.ts'

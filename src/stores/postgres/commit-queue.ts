@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import type { CheckedBatch } from '../check-arguments.ts'
 import type { JournalHead } from '../medium.ts'
 import { advance, fencedError } from '../order.ts'

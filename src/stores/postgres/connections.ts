@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Client, ClientBase, ClientConfig, Pool, PoolClient } from 'pg'
-import { optionalPackages } from '../../runtime/optional-package.ts'
-import { EntiaError } from '../../world/entia-error.ts'
+import { optionalPackages } from '../../base/optional-packages.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import { explained, isPassing } from './errors.ts'
 import type { SqlClient, SqlRow } from './port.ts'
 

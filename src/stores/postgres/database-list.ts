@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import { encodeName } from '../file-name.ts'
 import type { SqlClient } from './port.ts'
 

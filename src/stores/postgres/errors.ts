@@ -1,4 +1,4 @@
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 
 /** Ends of connections, of servers and of transactions that hung, serialization and deadlocks: nothing is wrong with what was asked. */
 const passing = /^(?:08...|25P03|40001|40P01|53300|55P03|57P0[1-5])$/

@@ -1,4 +1,4 @@
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import { checkedBatch } from '../check-arguments.ts'
 import type { LockOwner } from '../lock-owner.ts'
 import { fencedError } from '../order.ts'

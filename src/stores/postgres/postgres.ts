@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import type { PostgresStore } from './port.ts'
 import { type PostgresPlace, PostgresWorlds } from './postgres-store.ts'
 

@@ -1,4 +1,4 @@
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import { fleetTable } from './database-list.ts'
 import type { SqlClient } from './port.ts'
 import { peerTables } from './peers.ts'

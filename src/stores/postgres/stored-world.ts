@@ -1,4 +1,4 @@
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import { fencedError, notKept, assertContiguous } from '../order.ts'
 import type { JournalRow, Letter, StoredWorld } from '../port.ts'
 import type { Connections } from './connections.ts'

@@ -1,4 +1,4 @@
-import { EntiaError } from '../../world/entia-error.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import { encodeName } from '../file-name.ts'
 import { type LockOwner, lockedError } from '../lock-owner.ts'
 import { stateIn } from './commit-queue.ts'

@@ -1,4 +1,4 @@
-import { cutText } from '../../rules/text/cut-text.ts'
+import { cutText } from '../../base/cut-text.ts'
 import type { ToolOutput } from '../port.ts'
 import { errorOutput } from '../tool-output.ts'
 import { cleanName } from './clean-text.ts'

@@ -1,5 +1,5 @@
 import { standardMaxResultChars } from '../tool-output.ts'
-import { cutText } from '../../rules/text/cut-text.ts'
+import { cutText } from '../../base/cut-text.ts'
 import { cleanText } from './clean-text.ts'
 import type { TextLine } from './text-chunks.ts'
 

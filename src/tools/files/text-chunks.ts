@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { TextDecoder } from 'node:util'
-import { cutText } from '../../rules/text/cut-text.ts'
+import { cutText } from '../../base/cut-text.ts'
 import { encodingOf } from './text-encoding.ts'
 
 /** Without its line break. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Llm } from '../../../components/agent/llm.ts'
 import { parseModel } from '../../../src/protocol/model-name.ts'
 import { chatDeclaration } from '../../../src/rules/delegation/chat-declaration.ts'
-import { lazily } from '../../../src/world/lazily.ts'
+import { lazily } from '../../../src/base/lazily.ts'
 import { launchSubtask } from '../subtasks.ts'
 import { filledText, worldTool } from './world-tool.ts'
 

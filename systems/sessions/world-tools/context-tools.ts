@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { CheckpointPending } from '../../../components/context/compaction-state.ts'
 import { hasCheckpointer } from '../../../src/rules/context/compactor.ts'
-import { lazily } from '../../../src/world/lazily.ts'
+import { lazily } from '../../../src/base/lazily.ts'
 import { filledText, worldTool, type WorldTool } from './world-tool.ts'
 import { Effect, Pending } from '../../../components/effects/effect.ts'
 import { Context } from '../../../components/context/context.ts'

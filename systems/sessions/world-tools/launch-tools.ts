@@ -5,7 +5,7 @@ import { SubagentSession } from '../../../components/sessions/subagent-session.t
 import { launchSession, resumeSession } from '../launch-session.ts'
 import { launchWorker, toolsToGrant } from '../launch-worker.ts'
 import { refusalText } from '../delegation.ts'
-import { lazily } from '../../../src/world/lazily.ts'
+import { lazily } from '../../../src/base/lazily.ts'
 import { filledText, positiveSeconds, sessionName, worldTool, type WorldTool } from './world-tool.ts'
 import { defaultPresetOf, toolPresets } from '../../../src/rules/delegation/declarations.ts'
 import { findSession } from '../../../src/rules/delegation/find-session.ts'

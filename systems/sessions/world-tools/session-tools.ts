@@ -11,7 +11,7 @@ import {
 } from '../session-answers.ts'
 import { findSession } from '../../../src/rules/delegation/find-session.ts'
 import { filledText, sessionName, someSeconds, worldTool, type WorldToolCall } from './world-tool.ts'
-import { cutText } from '../../../src/rules/text/cut-text.ts'
+import { cutText } from '../../../src/base/cut-text.ts'
 import { Effect, Pending } from '../../../components/effects/effect.ts'
 import { AwaitingReply, AwaitingSession } from '../../../components/sessions/session-call.ts'
 import { isFinal } from '../../../src/protocol/delegation.ts'

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { schemaIssues } from '../../../src/rules/text/schema-issues.ts'
 import type { Entity } from '../../../src/world/component.ts'
-import type { JsonObject } from '../../../src/world/json.ts'
-import { lazily } from '../../../src/world/lazily.ts'
+import type { JsonObject } from '../../../src/base/json.ts'
+import { lazily } from '../../../src/base/lazily.ts'
 import type { World } from '../../../src/world/world.ts'
 
 /** A call of a world tool. */

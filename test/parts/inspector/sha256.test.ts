@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import * as ofPage from '../../../src/inspector/page/data/sha256.ts'
-import * as ofNode from '../../../src/world/sha256.ts'
+import * as ofNode from '../../../src/base/sha256.ts'
 
 describe("the page's SHA-256", () => {
   it('is that of Node, of short and long lines, of any letters and of half a surrogate', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { inlineOrHandle, storedText } from '../../../src/rules/handles/inline-or-handle.ts'
-import type { Json } from '../../../src/world/json.ts'
+import type { Json } from '../../../src/base/json.ts'
 
 const list = (length: number, item: Json): Json[] => Array.from({ length }, () => item)
 const object = (length: number, item: Json) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readValue } from '../../../src/rules/handles/read-value.ts'
 import { handleName, handleNumber } from '../../../src/rules/handles/handle-name.ts'
-import type { Json } from '../../../src/world/json.ts'
+import type { Json } from '../../../src/base/json.ts'
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1)
 const rows = [

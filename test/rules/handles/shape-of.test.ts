@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { kindOf, maxShapeChars, shapeOf } from '../../../src/rules/handles/shape-of.ts'
-import type { Json } from '../../../src/world/json.ts'
+import type { Json } from '../../../src/base/json.ts'
 
 describe('the shape of a value', () => {
   it.each<[string, Json]>([

@@ -11,7 +11,7 @@ import {
 } from '../../../src/rules/tokens/estimate-tokens.ts'
 import { rawTokensOfRequest, runningCount } from '../../../src/rules/tokens/running-count.ts'
 import { canonical } from '../../../src/world/canonical.ts'
-import type { Json } from '../../../src/world/json.ts'
+import type { Json } from '../../../src/base/json.ts'
 
 /** As a World holds it. */
 function held<T>(value: T): T {

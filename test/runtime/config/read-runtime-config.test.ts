@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readRuntimeConfig } from '../../../src/runtime/config/read-runtime-config.ts'
 import { agentConfigOf, policyConfigOf, type RuntimeConfig } from '../../../src/runtime/config/runtime-config.ts'
-import { EntiaError } from '../../../src/world/entia-error.ts'
+import { EntiaError } from '../../../src/base/entia-error.ts'
 import { addFiles, tempFolder } from '../../tools/temp-folder.ts'
 
 /** The user's own file and the project's: a text, or a value. */

@@ -1,4 +1,4 @@
-/** Stands for `src/world/inspect.ts` in a browser: a value in an error message. */
+/** Stands for `src/base/inspect.ts` in a browser: a value in an error message. */
 export function inspect(value: unknown): string {
   if (typeof value === 'string') return `'${value.slice(0, 100)}'`
   try {

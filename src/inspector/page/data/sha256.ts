@@ -1,7 +1,7 @@
 import { sha256 as digest } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 
-// Stands for `src/world/sha256.ts` in a browser, which has no SHA-256 that answers at once.
+// Stands for `src/base/sha256.ts` in a browser, which has no SHA-256 that answers at once.
 
 const encoder = new TextEncoder()
 /** Lines are put together to so many characters: encoding each by itself takes longer than hashing it. */

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Json } from '../../../world/json.ts'
+import type { Json } from '../../../base/json.ts'
 import { type Comparison as Outcome, type Difference, firstDifference } from '../../reading/compare.ts'
 import { hrefOf } from '../data/address.ts'
 import { type ComparedRun, firstTickOf, openRun, type RunPlace } from '../data/compared-run.ts'

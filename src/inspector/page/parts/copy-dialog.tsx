@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
-import type { Json } from '../../../world/json.ts'
+import type { Json } from '../../../base/json.ts'
 import type { RawWorld } from '../../../world/raw-world.ts'
 import { agentsOf } from '../../reading/raw-view.ts'
 import type { ForkEdit } from '../../reading/wire.ts'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Json } from '../../../world/json.ts'
+import type { Json } from '../../../base/json.ts'
 
 export interface JsonTreeProps {
   readonly value: Json

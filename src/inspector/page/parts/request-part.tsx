@@ -1,5 +1,5 @@
 import type { Message } from '../../../protocol/message.ts'
-import type { Json } from '../../../world/json.ts'
+import type { Json } from '../../../base/json.ts'
 import type { RequestPart } from '../../reading/wire.ts'
 import { go, hrefOf } from '../data/address.ts'
 import { bytesText, numberText } from '../data/words.ts'

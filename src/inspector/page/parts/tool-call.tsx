@@ -1,4 +1,4 @@
-import type { Json } from '../../../world/json.ts'
+import type { Json } from '../../../base/json.ts'
 import type { ResultItem, ToolCallBlock } from '../data/conversation.ts'
 import { bytesText } from '../data/words.ts'
 import { Fold } from './fold.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { JsonObject } from '../../../world/json.ts'
+import type { JsonObject } from '../../../base/json.ts'
 import type { ActionReply, Problem, RunFacts, RunFault, RunViolation } from '../../reading/wire.ts'
 import { address, go, hrefOf } from '../data/address.ts'
 import { connection, problemOf, source, worlds } from '../data/state.ts'

@@ -1,4 +1,4 @@
-import { cutText } from '../../../rules/text/cut-text.ts'
+import { cutText } from '../../../base/cut-text.ts'
 import type { Statement, SyntaxTree } from './syntax-tree.ts'
 
 /** A part of a text that was read. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { optionalPackages } from '../../src/runtime/optional-package.ts'
+import { optionalPackages } from '../../src/base/optional-packages.ts'
 
 const source = pathToFileURL(join(import.meta.dirname, '../../src/runtime/optional-package.ts')).href
 

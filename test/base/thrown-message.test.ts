@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { maxThrownChars, thrownMessage } from '../../src/rules/text/thrown-message.ts'
+import { maxThrownChars, thrownMessage } from '../../src/base/thrown-message.ts'
 
 function hostile(): never {
   throw new Error('hostile')

@@ -1,4 +1,4 @@
-import { EntiaError } from '../world/entia-error.ts'
+import { EntiaError } from './entia-error.ts'
 
 /**
  * Loads packages that Entia does not install by itself: the optional peers of a door.

@@ -1,4 +1,4 @@
-import { inspect } from '../../world/inspect.ts'
+import { inspect } from './inspect.ts'
 import { cutText } from './cut-text.ts'
 
 /** Longest message made from a thrown value, in characters. */
