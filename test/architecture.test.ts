@@ -60,7 +60,7 @@ describe('an import', () => {
       "import type { World } from '../../src/world/world.ts'\nimport type { Runner } from '../../src/engine/loop/runner.ts'"
     expect(offences(rules.importsRunOneWay, { 'systems/sessions/wait.ts': source })).toEqual([
       expect.stringMatching(
-        /^systems\/sessions\/wait\.ts:2 imports src\/engine\/loop\/runner\.ts; systems may import only src\/world, src\/protocol, /,
+        /^systems\/sessions\/wait\.ts:2 imports src\/engine\/loop\/runner\.ts; systems may import only src\/base, src\/world, src\/protocol, /,
       ),
     ])
   })

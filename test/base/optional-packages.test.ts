@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { optionalPackages } from '../../src/base/optional-packages.ts'
 
-const source = pathToFileURL(join(import.meta.dirname, '../../src/runtime/optional-package.ts')).href
+const source = pathToFileURL(join(import.meta.dirname, '../../src/base/optional-packages.ts')).href
 
 describe('a package that a door needs', () => {
   it('and that is there is loaded', async () => {
