@@ -6,6 +6,9 @@ export const maxThrownChars = 2_000
 
 const maxCauses = 4
 
+/** What these are thrown with says all of it: a person is told no class. */
+const namesOfSentences: ReadonlySet<unknown> = new Set(['Error', 'EntiaError'])
+
 const inspectOptions = {
   depth: 2,
   breakLength: Infinity,
@@ -15,7 +18,7 @@ const inspectOptions = {
 }
 
 /**
- * A message for any thrown value: name, message and causes, at most `maxThrownChars` long. Never throws itself, even if
+ * A message for any thrown value: its name, if that tells something, its message and its causes, at most `maxThrownChars` long. Never throws itself, even if
  * the value's getters do.
  */
 export function thrownMessage(value: unknown): string {
@@ -35,7 +38,7 @@ function describe(value: unknown, causesLeft: number): string {
 
 function describeError(error: ErrorLike, causesLeft: number): string {
   const said = [error.message, error.code].find((text) => typeof text === 'string' && text !== '')
-  const head = [error.name === 'Error' ? undefined : error.name, said]
+  const head = [namesOfSentences.has(error.name) ? undefined : error.name, said]
     .filter((part) => typeof part === 'string' && part !== '')
     .map((part) => cutText(String(part), maxThrownChars + 1))
     .join(': ')

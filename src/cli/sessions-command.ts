@@ -1,3 +1,5 @@
+import { collapsed } from '../base/one-line.ts'
+import { unlessMissing } from '../base/unless-missing.ts'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { plainText } from '../tools/files/clean-text.ts'
@@ -79,16 +81,13 @@ function rowsOf(sessions: readonly StoredSession[], isAll: boolean): string[] {
     new Date(lastUsedAt).toISOString().slice(0, 16).replace('T', ' '),
     model,
     ...(isAll ? [cwd] : []),
-    cutText(plainText(firstMessage).trim().replaceAll(/\s+/g, ' '), 60),
+    cutText(collapsed(plainText(firstMessage)), 60),
   ])
   return tableLines(rows)
 }
 
 async function show(key: string, isJson: boolean, { folder, stdout }: SessionsPlace): Promise<void> {
-  const text = await readFile(folder.transcript(key), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return ''
-    throw error
-  })
+  const text = (await unlessMissing(readFile(folder.transcript(key), 'utf8'))) ?? ''
   if (isJson) return void stdout.write(text)
   const lines = text.split('\n').flatMap(spoken)
   stdout.write(lines.length === 0 ? `Nothing has been said in ${key}.\n` : `${lines.join('\n\n')}\n`)

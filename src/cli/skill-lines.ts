@@ -1,3 +1,4 @@
+import { collapsed } from '../base/one-line.ts'
 import cliTruncate from 'cli-truncate'
 import stringWidth from 'string-width'
 import wrapAnsi from 'wrap-ansi'
@@ -18,29 +19,29 @@ export function skillLines(
   skills: readonly ListedSkill[],
   { columns, look = plainLook }: { readonly columns?: number | undefined; readonly look?: Pick<Look, 'paint'> } = {},
 ): readonly string[] {
-  const nameWidth = widest(skills.map(({ name }) => oneLine(name)))
+  const nameWidth = widest(skills.map(({ name }) => collapsed(plainText(name))))
   const scopeWidth = widest(skills.map(({ scope }) => scope))
   const isTable = columns === undefined || columns >= tableColumns
   return skills.flatMap((skill) => {
     const { description, name, overriddenBy, scope, valid } = skill
     const paint = (text: string): string =>
       valid && overriddenBy === undefined ? look.paint('bold', text) : look.paint('dim', text)
-    const shown = oneLine(name)
+    const shown = collapsed(plainText(name))
     const head = isTable ? padded(shown, nameWidth) : shown
     const notes = notesOf(skill).flatMap((note) =>
       below(note, columns).map((line) => look.paint(valid ? 'dim' : 'red', line)),
     )
     const first = `${paint(head)}  ${look.paint('dim', isTable ? padded(scope, scopeWidth) : scope)}`
-    if (!isTable) return [first, ...below(oneLine(description), columns), ...notes]
+    if (!isTable) return [first, ...below(collapsed(plainText(description)), columns), ...notes]
     const left = columns === undefined ? undefined : columns - nameWidth - scopeWidth - 4
-    const text = oneLine(description)
+    const text = collapsed(plainText(description))
     return [`${first}  ${left === undefined ? text : cliTruncate(text, Math.max(left, 1))}`.trimEnd(), ...notes]
   })
 }
 
 function notesOf({ overriddenBy, problems }: ListedSkill): readonly string[] {
-  const other = overriddenBy === undefined ? [] : [`Not used: ${oneLine(overriddenBy)} counts instead.`]
-  return [...problems.map(oneLine), ...other]
+  const other = overriddenBy === undefined ? [] : [`Not used: ${collapsed(plainText(overriddenBy))} counts instead.`]
+  return [...problems.map((problem) => collapsed(plainText(problem))), ...other]
 }
 
 /** Indented, and wrapped to the width. */
@@ -56,8 +57,4 @@ function widest(texts: readonly string[]): number {
 
 function padded(text: string, width: number): string {
   return text + ' '.repeat(width - stringWidth(text))
-}
-
-function oneLine(text: string): string {
-  return plainText(text).replaceAll(/\s+/g, ' ').trim()
 }

@@ -1,3 +1,4 @@
+import { thrownMessage } from '../base/thrown-message.ts'
 import { EntiaError } from '../base/entia-error.ts'
 import { turns } from './in-turns.ts'
 import { Newest } from './newest.ts'
@@ -40,5 +41,5 @@ export class Summaries {
 
 export function problemIn(error: unknown): Problem {
   if (error instanceof EntiaError) return { code: error.code, message: error.message }
-  return { code: 'internal', message: error instanceof Error ? error.message : String(error) }
+  return { code: 'internal', message: thrownMessage(error) }
 }

@@ -1,3 +1,4 @@
+import { collapsed } from '../base/one-line.ts'
 import { retryHintIn } from './retry-hint.ts'
 import { fieldsOf, isObject, textIn, writeJson } from './wire-values.ts'
 
@@ -63,10 +64,7 @@ function messageOf(error: unknown): string {
 }
 
 function textOfPage(html: string): string {
-  const text = html
-    .replaceAll(/<[^<>]*>/g, ' ')
-    .replaceAll(/\s+/g, ' ')
-    .trim()
+  const text = collapsed(html.replaceAll(/<[^<>]*>/g, ' '))
   return text === '' ? html : text
 }
 

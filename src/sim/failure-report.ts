@@ -73,7 +73,7 @@ function talkOf(world: World, agent: Entity): readonly string[] {
   const why = kind === undefined ? '' : `: ${kind}, ${message}`
   return [
     `  agent ${agent}${before > 0 ? `, after ${before} other messages` : ''}`,
-    ...last.flatMap(said).map((line) => oneLine(`    ${line}`)),
+    ...last.flatMap(said).map((line) => reportLine(`    ${line}`)),
     ...(turn === undefined ? [] : wrapped(`Its last turn ended, ${turn.stop}${why}`, ' '.repeat(4))),
   ]
 }
@@ -93,7 +93,7 @@ function said(message: DeepReadonly<Message>): readonly string[] {
   return lines.length > 0 ? lines : [`${who} (nothing)`]
 }
 
-function oneLine(text: string): string {
+function reportLine(text: string): string {
   const line = cutText(text, reportBounds.maxMessageChars).replaceAll(/\n\s*/g, ' ').trimEnd()
   return cutText(line, reportColumns, '…')
 }

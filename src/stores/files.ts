@@ -1,3 +1,4 @@
+import { hasCode } from '../base/unless-missing.ts'
 import { chmodSync, closeSync, existsSync, fchmodSync, mkdirSync, openSync, statSync, writeFileSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -77,10 +78,6 @@ export class FileIdentity {
     this.#leastBytes = Math.min(found.size, this.#mostBytes)
     return undefined
   }
-}
-
-export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code))
 }
 
 /** Makes new names in a folder durable. Windows opens no folders, and needs no such thing. */

@@ -1,10 +1,12 @@
+import { isMissing } from '../base/unless-missing.ts'
+import { thrownMessage } from '../base/thrown-message.ts'
 import { randomUUID } from 'node:crypto'
 import { lstat, open, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import PQueue from 'p-queue'
 import { EntiaError } from '../base/entia-error.ts'
 import { namesInKey } from './check-arguments.ts'
-import { hasCode, makeFolder, syncFolder, using } from './files.ts'
+import { makeFolder, syncFolder, using } from './files.ts'
 import { readPart, type RecordPart, type RecordRange, type Records } from './records.ts'
 
 /** Far below what systems let one process have open. */
@@ -39,7 +41,7 @@ export class RecordFolder implements Records {
         for (const place of this.#placesOn(names)) await refuseLink(place, key)
         return await readFile(join(this.#folder, ...names), range)
       } catch (error) {
-        if (hasCode(error, 'ENOENT', 'ENOTDIR')) return undefined
+        if (isMissing(error)) return undefined
         throw error
       }
     })
@@ -51,7 +53,7 @@ export class RecordFolder implements Records {
       return await this.#turns.add(() => act(names))
     } catch (error) {
       if (error instanceof EntiaError) throw error
-      const cause = error instanceof Error ? error.message : String(error)
+      const cause = thrownMessage(error)
       throw new EntiaError(
         'store-failed',
         `The record '${key}' in ${this.#folder} cannot be used: ${cause}. ` +

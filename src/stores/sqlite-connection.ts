@@ -1,3 +1,4 @@
+import { thrownMessage } from '../base/thrown-message.ts'
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { EntiaError } from '../base/entia-error.ts'
@@ -89,7 +90,7 @@ function connectBeside(path: string, root: string, begin: string): DatabaseSync 
 /** Makes an error of SQLite or the file system one that names the file and says what to do. Our own errors stay. */
 export function explained(error: unknown, file: string): EntiaError {
   if (error instanceof EntiaError) return error
-  const cause = error instanceof Error ? error.message : String(error)
+  const cause = thrownMessage(error)
   if (errorNumber(error) === corrupt || errorNumber(error) === notADatabase) {
     return damaged(file, cause, { cause: error })
   }

@@ -1,7 +1,8 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, rm, rmdir, truncate } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { hasCode, makeFolder, syncFolder, using } from './files.ts'
+import { hasCode, unlessMissing } from '../base/unless-missing.ts'
+import { makeFolder, syncFolder, using } from './files.ts'
 import type { Append, Transcripts } from './medium.ts'
 import { assertReached, assertRepeated } from './order.ts'
 import { namesInTranscriptKey } from './check-arguments.ts'
@@ -181,14 +182,8 @@ function sum(numbers: readonly number[]): number {
 }
 
 async function whereThere<T>(file: string, act: (handle: FileHandle) => Promise<T>): Promise<T | undefined> {
-  let handle
-  try {
-    handle = await open(file, 'r')
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return undefined
-    throw error
-  }
-  return using(handle, act)
+  const handle = await unlessMissing(open(file, 'r'))
+  return handle === undefined ? undefined : using(handle, act)
 }
 
 /**

@@ -144,6 +144,7 @@ export const importsRunOneWay: Rule = (files) =>
  */
 const lawsMayCall = [
   /^components\//,
+  /^src\/base\//,
   /^src\/protocol\//,
   /^src\/sim\/laws\//,
   // These are not asked what is right: what they make is what is judged, restored worlds and messages as they are sent.

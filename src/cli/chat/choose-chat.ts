@@ -1,3 +1,4 @@
+import { collapsed } from '../../base/one-line.ts'
 import { createInterface } from 'node:readline'
 import { cleanText } from '../../tools/files/clean-text.ts'
 import type { StoredSession } from '../../runtime/chat/session-folder.ts'
@@ -97,7 +98,7 @@ async function chosenByMark(
 const hint = 'Arrow keys choose, Enter opens it, words narrow the list, Esc leaves.'
 
 function itemOf({ firstMessage = '', key, lastUsedAt }: StoredSession): MenuItem {
-  const said = cleanText(firstMessage).trim().replaceAll(/\s+/g, ' ')
+  const said = collapsed(cleanText(firstMessage))
   const at = new Date(lastUsedAt).toISOString().slice(0, 16).replace('T', ' ')
   return { value: key, help: `${at}  ${said}` }
 }

@@ -206,8 +206,8 @@ export class Screen {
 
   #rowText({ mark, markStyle, text, note }: Row, style: Style | undefined): string {
     const room = this.#textColumns - indent.length - 2
-    const whole = oneLine(text)
-    const right = truncated(oneLine(note), Math.max(Math.floor(room / 3), room - stringWidth(whole) - 2))
+    const whole = cell(text)
+    const right = truncated(cell(note), Math.max(Math.floor(room / 3), room - stringWidth(whole) - 2))
     const left = truncated(whole, room - stringWidth(right) - 2)
     const gap = Number.isFinite(room) ? room - stringWidth(left) - stringWidth(right) : 2
     const marked = `${indent}${this.#paint(markStyle, mark)} `
@@ -215,7 +215,7 @@ export class Screen {
   }
 
   #painted(line: StyledLine): string {
-    return truncated(line.map(({ text, style }) => this.#paint(style, oneLine(text))).join(''), this.columns)
+    return truncated(line.map(({ text, style }) => this.#paint(style, cell(text))).join(''), this.columns)
   }
 
   #paint(style: Style | undefined, text: string): string {
@@ -223,7 +223,7 @@ export class Screen {
   }
 }
 
-function oneLine(text: string): string {
+function cell(text: string): string {
   return plainText(text).replaceAll(/[\t\n]+/g, ' ')
 }
 

@@ -1,3 +1,4 @@
+import { thrownMessage } from '../../base/thrown-message.ts'
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Folders, folders, writePrivateFile } from '../../runtime/config/folders.ts'
@@ -5,7 +6,7 @@ import { callback, checkOptions, environment, refuseMisfit, type ShapesOf } from
 import { noticesTo } from '../../runtime/notices.ts'
 import { archiveFile } from './archive-file.ts'
 import { type ArchiveSink, endedTurns } from './archived-turns.ts'
-import { readIfThere, unlessMissing } from './read-if-there.ts'
+import { readIfThere, ifThere } from './read-if-there.ts'
 import { type MatrixSessions, RoomSessions } from './room-sessions.ts'
 
 /** Options of `matrixArchiveAll`. */
@@ -43,9 +44,7 @@ async function archiveRooms(sessions: RoomSessions, { sink }: ArchiveOptions): P
       await sessions.records.update(room.roomId, { archivedThrough: last.turn })
       count++
     } catch (error) {
-      onNotice(
-        `The room ${room.name ?? room.roomId} was not archived: ${error instanceof Error ? error.message : String(error)}`,
-      )
+      onNotice(`The room ${room.name ?? room.roomId} was not archived: ${thrownMessage(error)}`)
     }
   }
   return count
@@ -78,7 +77,7 @@ export async function archiveFlushed(
 ): Promise<void> {
   const asked = join(state, 'archive.signal')
   const taken = join(state, 'archive.signal.taken')
-  await unlessMissing(asked, rename(asked, taken))
+  await ifThere(asked, rename(asked, taken))
   // Also one that was taken by a program that ended before it was done.
   if ((await readIfThere(taken)) === undefined) return
   await archiveRooms(sessions, options)

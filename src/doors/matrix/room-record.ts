@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { type Folders, writePrivateFile } from '../../runtime/config/folders.ts'
 import { EntiaError } from '../../base/entia-error.ts'
 import { lazily } from '../../base/lazily.ts'
-import { readIfThere, unlessMissing } from './read-if-there.ts'
+import { readIfThere, ifThere } from './read-if-there.ts'
 
 const RoomRecord = lazily(() =>
   z.object({
@@ -57,7 +57,7 @@ export class RoomRecords {
 
   /** Of all rooms that something is kept of, by id. */
   async list(): Promise<readonly RoomRecord[]> {
-    const names = (await unlessMissing(this.#folder, readdir(this.#folder))) ?? []
+    const names = (await ifThere(this.#folder, readdir(this.#folder))) ?? []
     const files = names.filter((name) => name.endsWith('.json'))
     const records = await Promise.all(files.map((name) => readRecord(join(this.#folder, name))))
     return records.filter((record) => record !== undefined).toSorted((a, b) => (a.roomId < b.roomId ? -1 : 1))

@@ -1,3 +1,4 @@
+import { thrownMessage } from '../../base/thrown-message.ts'
 import { z } from 'zod'
 import { type ToolPreset, toolPresets } from '../../rules/delegation/declarations.ts'
 import { chatDeclaration } from '../../rules/delegation/chat-declaration.ts'
@@ -147,6 +148,6 @@ async function orError(work: () => Promise<string>) {
   try {
     return await work()
   } catch (error) {
-    return errorOutput(error instanceof Error ? error.message : String(error))
+    return errorOutput(thrownMessage(error))
   }
 }

@@ -244,6 +244,6 @@ async function problemOf(store: PostgresStore, id: number): Promise<string | und
     const self = (await store.workers()).find((worker) => worker.id === id)
     return self?.isAlive === true ? undefined : 'The other workers think it dead, and take over what it holds.'
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return thrownMessage(error)
   }
 }

@@ -1,8 +1,9 @@
+import { oneLine } from '../../base/one-line.ts'
+import { thrownMessage } from '../../base/thrown-message.ts'
 import { Handle, HandleText, Workspace } from '../../../components/agent/handle.ts'
 import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import { handleNumber } from '../../rules/handles/handle-name.ts'
 import { cutText } from '../../base/cut-text.ts'
-import { oneLine } from '../../rules/text/frames.ts'
 import type { NamedValue } from '../../tools/port.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Json } from '../../base/json.ts'
@@ -41,7 +42,7 @@ export function returnedValue(children: Children, { agent, context, name, run }:
       return `[stored as ${await new WorldHandles(world, agent, context).keep(result.value)}]`
     } catch (error) {
       context.signal.throwIfAborted()
-      return missed(`it could not be stored: ${error instanceof Error ? error.message : String(error)}`)
+      return missed(`it could not be stored: ${thrownMessage(error)}`)
     }
   }
 }

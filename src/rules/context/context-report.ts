@@ -1,3 +1,4 @@
+import { collapsed } from '../../base/one-line.ts'
 import type { TurnData } from '../../../components/agent/turn.ts'
 import type { ContextStats, ModelRow } from './context-stats.ts'
 import { parseModel } from '../../protocol/model-name.ts'
@@ -151,7 +152,7 @@ function padded(number: number): string {
 }
 
 function cut(text: string): string {
-  return cutText(text.replaceAll(/\s+/g, ' ').trim(), maxNoteChars, '...')
+  return cutText(collapsed(text), maxNoteChars, '...')
 }
 
 function percent(share: number): string {

@@ -1,6 +1,6 @@
+import { collapsed } from '../../base/one-line.ts'
 import type { SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
 import { callText } from '../projection/deferred-tools.ts'
-import { oneLine } from '../text/frames.ts'
 import { cutText } from '../../base/cut-text.ts'
 
 type Session = Pick<SubagentSessionData, 'error' | 'sessionId' | 'status' | 'summary'>
@@ -46,7 +46,7 @@ export function stillLine({ sessionId, status }: Session): string {
 }
 
 function errorText(error = ''): string {
-  const text = oneLine(error).replaceAll(/\s+/g, ' ').trim()
+  const text = collapsed(error)
   if (text === '') return 'Unknown error'
   return cutText(text, maxErrorChars, '...')
 }

@@ -1,6 +1,7 @@
+import { oneLine } from '../../base/one-line.ts'
 import type { Json } from '../../base/json.ts'
 import { cutText, wholeEnd } from '../../base/cut-text.ts'
-import { counted, isList, isScalar, oneLine, shapeOf } from './shape-of.ts'
+import { counted, isList, isScalar, shapeOf } from './shape-of.ts'
 import { summaryOf } from './summary-of.ts'
 
 /** What `read_handle` can show of a value. */

@@ -1,3 +1,4 @@
+import { oneLine } from '../../base/one-line.ts'
 import type { Json, JsonObject } from '../../base/json.ts'
 import type { ValueKind } from '../../protocol/handle.ts'
 import { cutText } from '../../base/cut-text.ts'
@@ -138,9 +139,4 @@ function plural(noun: string, count: number): string {
   if (count === 1 || noun === 'null') return noun
   if (noun === 'matrix') return 'matrices'
   return noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`
-}
-
-/** Without line breaks. */
-export function oneLine(text: string): string {
-  return text.replaceAll(/[\r\n\u2028\u2029]+/g, ' ')
 }

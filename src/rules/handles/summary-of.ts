@@ -1,6 +1,7 @@
+import { oneLine } from '../../base/one-line.ts'
 import type { Json, JsonObject } from '../../base/json.ts'
 import { cutText } from '../../base/cut-text.ts'
-import { counted, isList, isScalar, kindOf, lineCount, oneLine, shapeOf } from './shape-of.ts'
+import { counted, isList, isScalar, kindOf, lineCount, shapeOf } from './shape-of.ts'
 
 const maxColumns = 50
 const maxNameChars = 100

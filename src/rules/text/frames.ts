@@ -1,3 +1,5 @@
+import { oneLine } from '../../base/one-line.ts'
+
 /** The line before a handover or record in a conversation. */
 export const recordHeads = {
   summary: '[Conversation compacted. A handover of the earlier part follows; do not redo what it lists as done.]',
@@ -33,11 +35,6 @@ export function framed(text: string, frame: keyof typeof lines, midLine = false)
   return text.replaceAll(lines[frame], (found: string, _blanks: string, at: number) =>
     midLine && at === 0 ? found : `${found}\\`,
   )
-}
-
-/** A text on one line: line breaks become spaces. */
-export function oneLine(text: string): string {
-  return text.replaceAll(/\r\n|[\n\v\f\r\x85\u2028\u2029]/g, ' ')
 }
 
 /** A text as one field of a ` | ` separated row. */

@@ -1,3 +1,4 @@
+import { thrownMessage } from '../../base/thrown-message.ts'
 import { z } from 'zod'
 import { canonical } from '../../world/canonical.ts'
 import { EntiaError } from '../../base/entia-error.ts'
@@ -29,7 +30,7 @@ export function jsonSchemaOf(schema: AnySchema, where: string): JsonObject {
       : standardJsonSchema(schema)
     return canonical(rest, () => 'JSON Schema') as JsonObject
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = thrownMessage(error)
     throw new EntiaError('invalid-argument', `${where}: ${reason}`, {}, { cause: error })
   }
 }

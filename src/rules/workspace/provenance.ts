@@ -1,3 +1,4 @@
+import { oneLine } from '../../base/one-line.ts'
 import type { EntryType, WorkspaceEntryData } from '../../../components/agent/workspace-entry.ts'
 import type { FileFact } from '../../protocol/file-fact.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
@@ -5,7 +6,7 @@ import type { Json, JsonObject } from '../../base/json.ts'
 import { fingerprint } from '../../world/random.ts'
 import { handleNumber, handlePattern } from '../handles/handle-name.ts'
 import { readHandleName } from '../handles/handles-of.ts'
-import { kindOf, oneLine } from '../handles/shape-of.ts'
+import { kindOf } from '../handles/shape-of.ts'
 import { absolute, type Base, segmentsOf } from '../policy/paths.ts'
 import { cutText } from '../../base/cut-text.ts'
 

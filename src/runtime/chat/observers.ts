@@ -1,3 +1,4 @@
+import { collapsed } from '../../base/one-line.ts'
 import { thrownMessage } from '../../base/thrown-message.ts'
 import { plainText } from '../../tools/files/clean-text.ts'
 import { isThenable } from '../../base/is-thenable.ts'
@@ -50,9 +51,7 @@ export class Observers {
       observing.hasFailed = true
       const { name } = observing.observer
       const which = name === '' ? 'An observer' : `The observer ${name}`
-      process.stderr.write(
-        `${which} failed, and will not be reported again: ${plainText(message).replaceAll(/\s+/g, ' ')}\n`,
-      )
+      process.stderr.write(`${which} failed, and will not be reported again: ${collapsed(plainText(message))}\n`)
     }
     this.#failed({ callId: call.id, tool: call.tool }, message)
   }

@@ -1,3 +1,4 @@
+import { unlessMissing } from '../../base/unless-missing.ts'
 import { open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -182,15 +183,6 @@ async function readHead(path: string): Promise<{ readonly lines: readonly Line[]
 function unreadable(error: Error): never {
   const what = `The folder of chat sessions cannot be read: ${error.message}.`
   throw new EntiaError('store-failed', `${what} ENTIA_DATA_DIR names the folder that it lies in.`, {}, { cause: error })
-}
-
-async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {
-  try {
-    return await found
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
 }
 
 function parsed(line: string): Line {

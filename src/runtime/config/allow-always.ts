@@ -1,3 +1,5 @@
+import { thrownMessage } from '../../base/thrown-message.ts'
+import { unlessMissing } from '../../base/unless-missing.ts'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AllowedCalls, ToolPermission } from '../../protocol/policy.ts'
@@ -54,9 +56,8 @@ async function permissionIn(path: string, json: string, tool: string): Promise<T
 
 async function textOf(path: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8')
+    return (await unlessMissing(readFile(path, 'utf8'))) ?? ''
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
-    throw new EntiaError('config-invalid', `${path} cannot be read: ${(error as Error).message}`, { file: path })
+    throw new EntiaError('config-invalid', `${path} cannot be read: ${thrownMessage(error)}`, { file: path })
   }
 }

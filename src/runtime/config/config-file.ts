@@ -1,3 +1,5 @@
+import { isMissing } from '../../base/unless-missing.ts'
+import { thrownMessage } from '../../base/thrown-message.ts'
 import { readFile, stat } from 'node:fs/promises'
 import { checkSettings, snakeCase } from '../../rules/config/check-settings.ts'
 import { cleanName } from '../../tools/files/clean-text.ts'
@@ -69,9 +71,8 @@ async function textOf(path: string): Promise<string | undefined> {
     return text.startsWith('\uFEFF') ? text.slice(1) : text
   } catch (error) {
     if (error instanceof EntiaError) throw error
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
-    throw unusable(path, error instanceof Error ? error.message : String(error))
+    if (isMissing(error)) return undefined
+    throw unusable(path, thrownMessage(error))
   }
 }
 

@@ -1,3 +1,5 @@
+import { hasCode, unlessMissing } from '../../base/unless-missing.ts'
+import { thrownMessage } from '../../base/thrown-message.ts'
 import { chmod, mkdir, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join, resolve, sep } from 'node:path'
@@ -69,18 +71,15 @@ export async function makePrivateFolder(path: string): Promise<void> {
 }
 
 async function makeFolder(path: string): Promise<void> {
-  const found = await stat(path).catch((error: unknown) => {
-    if (isMissing(error)) return undefined
-    throw error
-  })
+  const found = await unlessMissing(stat(path))
   if (found?.isDirectory() === true) return
   if (found !== undefined) throw new Error('A file of that name is there.')
   if (dirname(path) !== path) await makeFolder(dirname(path))
   try {
     await mkdir(path, { mode: 0o700 })
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-    return
+    if (hasCode(error, 'EEXIST')) return
+    throw error
   }
   await chmod(path, 0o700)
 }
@@ -102,11 +101,7 @@ export async function writePrivateFile(path: string, text: string): Promise<void
 }
 
 function notWritable(what: string, path: string, cause: unknown): EntiaError {
-  const why = cause instanceof Error ? cause.message : String(cause)
+  const why = thrownMessage(cause)
   const advice = 'Correct that, or name other folders with ENTIA_CONFIG_DIR, ENTIA_DATA_DIR, ENTIA_CACHE_DIR.'
   return new EntiaError('store-failed', `${what}: ${why} ${advice}`, { path }, { cause })
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }

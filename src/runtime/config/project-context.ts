@@ -1,3 +1,5 @@
+import { isMissing } from '../../base/unless-missing.ts'
+import { thrownMessage } from '../../base/thrown-message.ts'
 import { constants } from 'node:fs'
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
@@ -92,7 +94,7 @@ async function readFolder(folder: string, root: string | undefined, notices: str
       return await readPart(path, root, notices)
     } catch (error) {
       if (isMissing(error)) continue
-      notices.push(`${path} was skipped: ${error instanceof Error ? error.message : String(error)}`)
+      notices.push(`${path} was skipped: ${thrownMessage(error)}`)
       return undefined
     }
   }
@@ -154,8 +156,4 @@ function withinTotal(parts: readonly Part[], notices: string[]): readonly Part[]
 function inWords({ path, text, isCut }: Part): string {
   const name = cleanName(path)
   return `Instructions in ${name}:\n\n${text}${isCut ? `\n[cut here; the rest is in ${name}]` : ''}\n\n[end of ${name}]`
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
 }

@@ -1,3 +1,4 @@
+import { collapsed } from '../../base/one-line.ts'
 import { mkdir, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cutText } from '../../base/cut-text.ts'
@@ -189,7 +190,7 @@ function problemIn(output: string, source: GitSource): string {
   const lines = text.trim().split('\n')
   const errors = lines.filter((line) => /^(?:fatal|error|remote|ssh):/i.test(line))
   const told = errors.length > 0 ? errors : lines.slice(-3)
-  return cutText(told.slice(0, 3).join(' ').replaceAll(/\s+/g, ' '), 500, '…')
+  return cutText(collapsed(told.slice(0, 3).join(' ')), 500, '…')
 }
 
 function failed({ shown }: GitSource, why: string): EntiaError {

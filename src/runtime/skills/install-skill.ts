@@ -1,3 +1,4 @@
+import { isMissing } from '../../base/unless-missing.ts'
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { lstat, mkdir, mkdtemp, open, rename, rm, stat, symlink } from 'node:fs/promises'
@@ -222,7 +223,7 @@ async function moveInto(place: string, copy: string, name: string, force: boolea
   const isReplaced = await rename(place, before).then(
     () => true,
     (error: unknown) => {
-      if (isFileSystemError(error) && error.code === 'ENOENT') return false
+      if (isMissing(error)) return false
       throw error
     },
   )

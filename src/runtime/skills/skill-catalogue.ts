@@ -1,3 +1,4 @@
+import { collapsed } from '../../base/one-line.ts'
 import { byCodePoint } from '../../base/by-code-point.ts'
 import { cutText } from '../../base/cut-text.ts'
 import { plainText } from '../../tools/files/clean-text.ts'
@@ -43,7 +44,7 @@ function shortNotice(count: number): string {
 }
 
 function problemsOf(skills: readonly ListedSkill[]): readonly string[] {
-  const wrong = skills.filter(({ valid }) => !valid).map(({ name }) => oneLine(name))
+  const wrong = skills.filter(({ valid }) => !valid).map(({ name }) => collapsed(plainText(name)))
   if (wrong.length === 0) return []
   const names = `${wrong.slice(0, 5).join(', ')}${wrong.length > 5 ? ', …' : ''}`
   return [`Not offered, as something is wrong with them: the skills ${names}. entia skills list says what.`]
@@ -61,7 +62,7 @@ function linesOf(skills: readonly ListedSkill[], chars: number): readonly string
 }
 
 function lineOf(skill: ListedSkill | undefined, chars: number): string {
-  const description = cutText(oneLine(skill?.description ?? ''), chars, '…')
+  const description = cutText(collapsed(plainText(skill?.description ?? '')), chars, '…')
   return `- ${skill?.name ?? ''}${description === '' || chars === 0 ? '' : `: ${description}`}`
 }
 
@@ -75,6 +76,3 @@ function firstOf(lines: readonly string[]): readonly string[] {
 }
 
 /** A description on one line, so that it cannot begin another entry or section, and cleaned. */
-function oneLine(text: string): string {
-  return plainText(text).replaceAll(/\s+/g, ' ').trim()
-}

@@ -1,3 +1,4 @@
+import { isMissing } from '../../base/unless-missing.ts'
 import { basename, join } from 'node:path'
 import { realpath } from 'node:fs/promises'
 import { z } from 'zod'
@@ -154,7 +155,7 @@ async function textOf(folder: string): Promise<string | { readonly problem: stri
     if (error instanceof Refusal)
       return { problem: `${skillFileName} must not be a link that leads out of its folder.` }
     if (!isFileSystemError(error)) throw error
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return { problem: `There is no ${skillFileName} in it.` }
+    if (isMissing(error)) return { problem: `There is no ${skillFileName} in it.` }
     return { problem: `${skillFileName} cannot be read: ${error.code ?? 'unknown error'}.` }
   }
 }

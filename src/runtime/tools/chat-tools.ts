@@ -1,3 +1,4 @@
+import { collapsed } from '../../base/one-line.ts'
 import { z } from 'zod'
 import type { ModelProvider } from '../../models/port.ts'
 import { chatDeclaration } from '../../rules/delegation/chat-declaration.ts'
@@ -67,7 +68,7 @@ async function listOf(name: string, provider: ModelProvider | undefined, signal:
     return [`${name}: ${counted(models.length, 'model')}`, ...models.map((model) => `  ${name}/${model}`)].join('\n')
   } catch (error) {
     const why = tooLate.aborted ? `no answer within ${timeoutMs / 1_000} s` : thrownMessage(error)
-    return `${name}: ${cutText(why, maxErrorChars, '…').replaceAll(/\s+/g, ' ')}`
+    return `${name}: ${cutText(collapsed(why), maxErrorChars, '…')}`
   } finally {
     both.removeEventListener('abort', end)
     ended.promise.catch(() => undefined)

@@ -1,3 +1,4 @@
+import { unlessMissing } from '../../base/unless-missing.ts'
 import { createHash } from 'node:crypto'
 import { appendFile, lstat, open, readdir, readFile, realpath, rm, rmdir, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -292,14 +293,4 @@ async function readJournal(path: string): Promise<Write[]> {
 
 function hashOf(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('hex')
-}
-
-async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {
-  try {
-    return await found
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
-    throw error
-  }
 }

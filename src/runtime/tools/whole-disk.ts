@@ -1,10 +1,11 @@
+import { hasCode } from '../../base/unless-missing.ts'
 import type { BigIntStats, Stats } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { dirname, join, parse, relative, resolve, sep } from 'node:path'
 import { checkPath, type FileReach, type Place } from '../../tools/files/confined-folder.ts'
 import { contains, leadsTo } from '../../tools/files/leads-to.ts'
 import { absolute } from '../../rules/policy/paths.ts'
-import { isFileSystemError, Refusal } from '../../tools/files/refusal.ts'
+import { Refusal } from '../../tools/files/refusal.ts'
 import type { ClosedPlaces } from '../../rules/policy/closed-places.ts'
 import type { ToolContext } from '../../tools/port.ts'
 import { closedPlaces, pathStyle } from '../policy/real-paths.ts'
@@ -47,7 +48,7 @@ export class WholeDisk implements FileReach {
   async locate(path: string): Promise<Destination> {
     const realPath = await leadsTo(this.absolute(path))
     const stats = await stat(realPath).catch((error: unknown) => {
-      if (isFileSystemError(error) && error.code === 'ENOENT') return undefined
+      if (hasCode(error, 'ENOENT')) return undefined
       throw error
     })
     return { realPath, stats }

@@ -1,3 +1,4 @@
+import { thrownMessage } from '../../base/thrown-message.ts'
 import { tokensOf } from '../../world/restore.ts'
 import * as standardComponents from '../../../components/index.ts'
 import { type HostOptions, hostOptionNames } from '../../engine/effects/host-options.ts'
@@ -245,6 +246,6 @@ function made(name: string, world: unknown): World {
 }
 
 function warn(name: string, error: unknown): void {
-  const why = error instanceof Error ? error.message : String(error)
+  const why = thrownMessage(error)
   process.emitWarning(`World '${name}' has work to do and cannot be opened: ${why}`, 'EntiaWarning')
 }

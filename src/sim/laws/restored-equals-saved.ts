@@ -1,3 +1,4 @@
+import { thrownMessage } from '../../base/thrown-message.ts'
 import { knownComponents, postedInputs } from '../../world/inspection.ts'
 import { World } from '../../world/world.ts'
 import type { Finding, Law } from '../law.ts'
@@ -38,7 +39,7 @@ function restoredDiffers(world: World): Finding {
   try {
     again = World.restore(world.snapshot(), { components: knownComponents(world).values() })
   } catch (error) {
-    return `it cannot be: ${error instanceof Error ? error.message : String(error)}`
+    return `it cannot be: ${thrownMessage(error)}`
   }
   if (again.name !== world.name || again.seed !== world.seed) {
     return `it is '${again.name}' of seed ${again.seed}, and was '${world.name}' of seed ${world.seed}`

@@ -1,3 +1,4 @@
+import { thrownMessage } from '../../base/thrown-message.ts'
 import { setTimeout } from 'node:timers/promises'
 import type { Client, ClientBase, ClientConfig, Pool, PoolClient } from 'pg'
 import { optionalPackages } from '../../base/optional-packages.ts'
@@ -213,7 +214,7 @@ export class Connections {
 
   #unreachable(error: unknown): EntiaError {
     const { retryMs } = this.#options
-    const cause = error instanceof Error ? error.message : String(error)
+    const cause = thrownMessage(error)
     return new EntiaError(
       'store-failed',
       `${this.place} could not be reached for ${retryMs / 1_000} s: ${cause}. Whether what was under way is there is not known. ` +

@@ -1,3 +1,4 @@
+import { thrownMessage } from '../../base/thrown-message.ts'
 import { EntiaError } from '../../base/entia-error.ts'
 
 /** Ends of connections, of servers and of transactions that hung, serialization and deadlocks: nothing is wrong with what was asked. */
@@ -74,5 +75,5 @@ export function explained(error: unknown, place: string): EntiaError {
 /** Where several addresses were tried, each has failed for its own reason. */
 function messageOf(error: Error): string {
   if (!(error instanceof AggregateError) || error.message !== '') return error.message
-  return error.errors.map((each) => (each instanceof Error ? each.message : String(each))).join('; ')
+  return error.errors.map(thrownMessage).join('; ')
 }

@@ -1,3 +1,4 @@
+import { thrownMessage } from '../../base/thrown-message.ts'
 import { EntiaError } from '../../base/entia-error.ts'
 import { fencedError, notKept, assertContiguous } from '../order.ts'
 import type { JournalRow, Letter, StoredWorld } from '../port.ts'
@@ -118,11 +119,7 @@ function unpacked(world: string, place: string, body: unknown, bytes: number): s
   try {
     return body instanceof Buffer ? unpack({ body, bytes }) : ''
   } catch (error) {
-    throw corruptSnapshot(
-      world,
-      place,
-      `it cannot be unpacked (${error instanceof Error ? error.message : String(error)})`,
-    )
+    throw corruptSnapshot(world, place, `it cannot be unpacked (${thrownMessage(error)})`)
   }
 }
 

@@ -1,3 +1,4 @@
+import { hasCode } from '../../base/unless-missing.ts'
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
@@ -22,8 +23,7 @@ async function made(folder: string): Promise<boolean | undefined> {
     return true
   } catch (error) {
     if (await isFolder(folder)) return false
-    const isBelow = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-    if (isBelow && dirname(folder) !== folder) return undefined
+    if (hasCode(error, 'ENOENT') && dirname(folder) !== folder) return undefined
     throw error
   }
 }

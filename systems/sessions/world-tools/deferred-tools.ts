@@ -1,6 +1,6 @@
+import { oneLine } from '../../../src/base/one-line.ts'
 import { z } from 'zod'
 import { permittedTools } from '../../../src/rules/delegation/permissions.ts'
-import { oneLine } from '../../../src/rules/text/frames.ts'
 import { foundTools } from '../../../src/rules/projection/deferred-tools.ts'
 import { filledText, worldTool } from './world-tool.ts'
 

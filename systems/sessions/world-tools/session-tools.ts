@@ -1,6 +1,7 @@
+import { oneLine } from '../../../src/base/one-line.ts'
 import { z } from 'zod'
 import { SubagentSession, type SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
-import { field, oneLine } from '../../../src/rules/text/frames.ts'
+import { field } from '../../../src/rules/text/frames.ts'
 import {
   giveAnswer,
   type PartialAnswer,

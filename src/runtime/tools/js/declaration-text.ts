@@ -1,3 +1,4 @@
+import { collapsed } from '../../../base/one-line.ts'
 import { cutText } from '../../../base/cut-text.ts'
 import type { Statement, SyntaxTree } from './syntax-tree.ts'
 
@@ -27,7 +28,7 @@ const maxSentenceChars = 200
 
 /** One line that says what is declared, without bodies and comments. */
 export function signatureOf({ source, node, name }: Declared): string {
-  return cutText(oneLine(head(source, node, name)), maxSignatureChars, '…')
+  return cutText(signature(head(source, node, name)), maxSignatureChars, '…')
 }
 
 function head(source: SourceText, node: Statement, name: string): string {
@@ -103,7 +104,7 @@ export function sentenceOf({ source, outer }: Declared): string | undefined {
   const isDeprecated = /^@deprecated/m.test(text)
   const [paragraph = ''] = text.split(/\n\s*\n|^@/m)
   const [sentence = ''] = /^[^]*?[.!?](?=\s|$)/.exec(paragraph) ?? [paragraph]
-  const shown = cutText(oneLine(sentence), maxSentenceChars, '…')
+  const shown = cutText(collapsed(sentence), maxSentenceChars, '…')
   return [isDeprecated ? '(deprecated)' : '', shown].filter((part) => part !== '').join(' ') || undefined
 }
 
@@ -130,10 +131,8 @@ function bare(
   return shown + text.slice(at, end ?? 0)
 }
 
-function oneLine(text: string): string {
-  return text
-    .replaceAll(/\s+/g, ' ')
+function signature(text: string): string {
+  return collapsed(text)
     .replace(/^declare /, '')
     .replace(/[ ;={]+$/, '')
-    .trim()
 }
