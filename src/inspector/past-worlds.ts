@@ -1,3 +1,4 @@
+import { Serial } from '../base/serial.ts'
 import { openSnapshot } from '../engine/loop/stored-ticks.ts'
 import type { Component } from '../world/component.ts'
 import { EntiaError } from '../base/entia-error.ts'
@@ -22,7 +23,7 @@ interface Kept {
 export class PastWorlds {
   readonly #source: Source
   readonly #kept = new Map<string, Kept>()
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #walks = new Serial()
 
   constructor(source: Source) {
     this.#source = source
@@ -37,9 +38,7 @@ export class PastWorlds {
 
   /** The same for several ticks, ascending. One walk at a time. */
   async walk(world: string, ticks: readonly number[], look: (world: World, tick: number) => void): Promise<void> {
-    const walk = this.#last.catch(() => undefined).then(() => this.#walk(world, ticks, look))
-    this.#last = walk
-    await walk
+    return this.#walks.run(() => this.#walk(world, ticks, look))
   }
 
   async #walk(name: string, ticks: readonly number[], look: (world: World, tick: number) => void): Promise<void> {

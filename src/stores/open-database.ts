@@ -1,3 +1,4 @@
+import { Serial } from '../base/serial.ts'
 import { EntiaError } from '../base/entia-error.ts'
 import { checkedBatch } from './check-arguments.ts'
 import { type LockOwner, lockedError } from './lock-owner.ts'
@@ -26,7 +27,7 @@ export class OpenDatabase {
   readonly #commits: GroupCommit
   readonly #worlds = new Map<string, OpenWorld>()
   readonly #work = new Set<Promise<unknown>>()
-  #lastTranscriptWork: Promise<unknown> = Promise.resolve()
+  readonly #transcriptWork = new Serial()
   readonly #onUnused: () => void
   #isUnused = false
 
@@ -85,9 +86,7 @@ export class OpenDatabase {
 
   /** Runs one at a time, in the order of the calls. */
   withTranscripts<T>(act: (transcripts: Transcripts) => Promise<T>): Promise<T> {
-    const result = this.#lastTranscriptWork.then(() => act(this.database.transcripts))
-    this.#lastTranscriptWork = result.catch(() => undefined)
-    return this.#using(result)
+    return this.#using(this.#transcriptWork.run(() => act(this.database.transcripts)))
   }
 
   async quiet(): Promise<void> {

@@ -1,3 +1,4 @@
+import { Serial } from '../../base/serial.ts'
 import { Rewound } from '../../../components/agent/rewound.ts'
 import { Conversation } from '../../../components/agent/conversation.ts'
 import { LastTurn } from '../../../components/agent/turn.ts'
@@ -65,11 +66,11 @@ export class Chat {
   /** The turn that is shown. */
   #following: Promise<unknown> = Promise.resolve()
   /** Typed lines are taken one after the other. */
-  #lines: Promise<void> = Promise.resolve()
+  readonly #lines = new Serial()
   /** What a resumed turn had said before is on the screen: what happens now comes behind it. */
   #caughtUp: Promise<void> = Promise.resolve()
   /** Questions are put to the user one after the other. */
-  #questions: Promise<unknown> = Promise.resolve()
+  readonly #questions = new Serial()
 
   constructor(options: ChatOptions) {
     this.#options = options
@@ -93,17 +94,14 @@ export class Chat {
   }
 
   /** Puts a call to the user. Pass it to the chat sessions. */
-  readonly approve: ApproveCall = (call, decision, { signal }) => {
-    const asked = this.#questions.then(async (): Promise<ApprovalAnswer> => {
+  readonly approve: ApproveCall = (call, decision, { signal }) =>
+    this.#questions.run(async (): Promise<ApprovalAnswer> => {
       await this.#caughtUp
       if (signal.aborted) return { approved: false }
       const { isAlways, ...answer } = await this.#ui.ask({ ...call, reason: decision.reason }, signal)
       if (isAlways === true) await this.#allowAlways(call)
       return answer
     })
-    this.#questions = asked.catch(() => undefined)
-    return asked
-  }
 
   /** The answer holds for this chat, whether or not it can be written. */
   async #allowAlways({ rule, tool }: ApprovalCall): Promise<void> {
@@ -121,7 +119,7 @@ export class Chat {
     const told = tellMissingSandbox(this.#session, (line) => this.#ui.say(line, 'dim'))
     this.#caughtUp = told.catch(() => undefined)
     // What is typed meanwhile comes behind it, and is no turn that was under way.
-    if (this.#options.sessions.isResumed) this.#lines = this.#guarded(() => this.#resume())
+    if (this.#options.sessions.isResumed) void this.#lines.run(() => this.#guarded(() => this.#resume()))
     return this.#left.promise
   }
 
@@ -147,7 +145,7 @@ export class Chat {
   }
 
   #take(line: string, shown: string): void {
-    this.#lines = this.#lines.then(() => this.#guarded(() => this.#submitted(line, shown)))
+    void this.#lines.run(() => this.#guarded(() => this.#submitted(line, shown)))
   }
 
   /** The question, which may hold up lines, stays open; what would ask another one waits for it. */
@@ -355,7 +353,7 @@ export class Chat {
   #goBack(): void {
     this.#lastEscapeMs = -Infinity
     const hasSaid = this.#session.history.some(({ role }) => role === 'user')
-    if (hasSaid) this.#lines = this.#lines.then(() => this.#guarded(() => this.#rewind('')))
+    if (hasSaid) void this.#lines.run(() => this.#guarded(() => this.#rewind('')))
   }
 
   async #stopStep(): Promise<void> {

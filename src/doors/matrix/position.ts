@@ -1,3 +1,4 @@
+import { Serial } from '../../base/serial.ts'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { type Folders, writePrivateFile } from '../../runtime/config/folders.ts'
@@ -37,7 +38,7 @@ export class Position {
   readonly #taken = new Set<string>()
   readonly #batches: OpenBatch[] = []
   #since: string | undefined
-  #saving: Promise<void> = Promise.resolve()
+  readonly #saving = new Serial()
 
   private constructor(
     path: string,
@@ -104,16 +105,12 @@ export class Position {
     return this.#since !== before
   }
 
-  async #save(): Promise<void> {
-    const before = this.#saving
-    await (this.#saving = this.#write(before))
-  }
-
-  async #write(before: Promise<void>): Promise<void> {
-    await before
-    const { server, userId } = this.#account
-    const saved = { version: 1, server, userId, since: this.#since, answered: [...this.#answered] }
-    await writePrivateFile(this.#path, `${JSON.stringify(saved)}\n`)
+  #save(): Promise<void> {
+    return this.#saving.run(() => {
+      const { server, userId } = this.#account
+      const saved = { version: 1, server, userId, since: this.#since, answered: [...this.#answered] }
+      return writePrivateFile(this.#path, `${JSON.stringify(saved)}\n`)
+    })
   }
 }
 

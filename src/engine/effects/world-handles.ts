@@ -1,3 +1,4 @@
+import { Serial } from '../../base/serial.ts'
 import { oneLine } from '../../base/one-line.ts'
 import { Handle, HandleText, KeptBy } from '../../../components/agent/handle.ts'
 import type { HandleEntry } from '../../protocol/handle.ts'
@@ -18,8 +19,8 @@ export class WorldHandles implements HandleStore {
   readonly #agent: Entity
   readonly #context: EffectContext
   #ordinal = 0
-  /** The value before, kept or not: handles are given in the order of the calls. */
-  #before: Promise<unknown> = Promise.resolve()
+  /** Handles are given in the order of the calls. */
+  readonly #keeping = new Serial()
 
   constructor(world: World, agent: Entity, context: EffectContext) {
     this.#world = world
@@ -36,7 +37,7 @@ export class WorldHandles implements HandleStore {
     const content = typeof value === 'string' ? value.toWellFormed() : JSON.stringify(value)
     const sizeBytes = Buffer.byteLength(content)
     const shape = shapeOf(value)
-    return this.#inTurn(async () => {
+    return this.#keeping.run(async () => {
       const { maxKeptBytes, records } = this.#context.values
       const recordPath = this.#pathOf(content)
       const isInWorld = maxKeptBytes !== undefined && sizeBytes <= maxKeptBytes
@@ -46,7 +47,7 @@ export class WorldHandles implements HandleStore {
   }
 
   async keepLive(shape: string): Promise<string> {
-    return this.#inTurn(() =>
+    return this.#keeping.run(() =>
       this.#note({ isLive: true, shape: cutText(oneLine(shape), maxShapeChars, '…').toWellFormed() }),
     )
   }
@@ -67,12 +68,6 @@ export class WorldHandles implements HandleStore {
     return handlesOf(this.#world, this.#agent).map(({ isLive, isLost, number, shape }) => {
       return { handle: handleName(number), shape, ...(isLive && { isLive }), ...(isLost && { isLost }) }
     })
-  }
-
-  async #inTurn(keep: () => Promise<string>): Promise<string> {
-    const turn = this.#before.then(keep)
-    this.#before = turn.catch(() => undefined)
-    return turn
   }
 
   async #note(entry: HandleEntry, text?: string): Promise<string> {

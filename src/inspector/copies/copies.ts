@@ -1,3 +1,4 @@
+import { Serial } from '../../base/serial.ts'
 import { summaryPathOf } from '../../engine/children/session-records.ts'
 import { Approval, ApprovalOf } from '../../../components/agent/tool-call.ts'
 import type { Host } from '../../engine/effects/host.ts'
@@ -57,7 +58,7 @@ export class Copies {
   readonly #source: Source
   readonly #changed: (name: string) => void
   /** In order: two copies at once must not take the same name. */
-  #making: Promise<unknown> = Promise.resolve()
+  readonly #making = new Serial()
 
   /** @param changed a copy has begun, has asked or has ended */
   constructor(source: Source, store: Store, changed: (name: string) => void) {
@@ -68,9 +69,7 @@ export class Copies {
 
   /** Makes a copy and begins to drive it. Resolves with its name. @throws what reading, editing and restoring throw */
   async make(order: CopyOrder): Promise<string> {
-    const made = this.#making.then(() => this.#make(order))
-    this.#making = made.catch(() => undefined)
-    return made
+    return this.#making.run(() => this.#make(order))
   }
 
   /** Answers a question of a copy. @throws `invalid-argument` */
@@ -95,7 +94,7 @@ export class Copies {
   }
 
   async close(): Promise<void> {
-    await this.#making
+    await this.#making.settled()
     for (const { source } of this.made.values()) {
       source?.close()
       await source?.runner.stop()

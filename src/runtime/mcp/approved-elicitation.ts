@@ -1,3 +1,4 @@
+import { Serial } from '../../base/serial.ts'
 import type { Channel } from '../../protocol/policy.ts'
 import type { Json, JsonObject } from '../../base/json.ts'
 import type { ApproveCall } from '../chat/approval.ts'
@@ -10,8 +11,7 @@ import { toolNames } from './tool-names.ts'
  */
 export function elicitationBy(approve: ApproveCall, channel: Channel): AnswerElicitation {
   let asked = 0
-  // One question at a time.
-  let before: Promise<unknown> = Promise.resolve()
+  const questions = new Serial()
   return async ({ message, schema, server }, { signal }) => {
     const content = contentOfYes(schema)
     if (content === undefined) return { action: 'decline' }
@@ -33,10 +33,8 @@ export function elicitationBy(approve: ApproveCall, channel: Channel): AnswerEli
       const reason = `the MCP server '${server}' asks: ${message}`
       return approve(call, { model: 'cloud', approval: 'ask', reason }, { signal })
     }
-    const answering = before.then(question)
-    before = answering.catch(() => undefined)
     try {
-      const answer = await answering
+      const answer = await questions.run(question)
       const isYes = typeof answer === 'object' ? answer.approved : answer
       return isYes ? { action: 'accept', content } : { action: 'decline' }
     } catch {

@@ -1,3 +1,4 @@
+import { SerialByKey } from '../../base/serial.ts'
 import { open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { openInside } from '../../tools/files/confined-folder.ts'
@@ -36,8 +37,8 @@ async function editedFile(path: string, settings: ToolSettings): Promise<EditedF
   return { realPath, isNew: false }
 }
 
-/** The last edit of each file that is under way. It never rejects. */
-const edits = new Map<string, Promise<unknown>>()
+/** Edits of a file, by its real path. */
+const edits = new SerialByKey()
 
 /**
  * Edits a file once earlier edits of it have ended, whose calls may be of the same step.
@@ -50,14 +51,7 @@ export async function editInTurn<T>(
   edit: (file: EditedFile) => Promise<T>,
 ): Promise<T> {
   const { realPath } = await new WholeDisk(settings).locate(path)
-  const turn = (edits.get(realPath) ?? Promise.resolve()).then(() => editedFile(path, settings)).then(edit)
-  const ended = turn.catch(() => undefined)
-  edits.set(realPath, ended)
-  try {
-    return await turn
-  } finally {
-    if (edits.get(realPath) === ended) edits.delete(realPath)
-  }
+  return edits.run(realPath, async () => edit(await editedFile(path, settings)))
 }
 
 /** By its owner, its group or others. */

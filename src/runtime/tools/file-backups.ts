@@ -1,3 +1,4 @@
+import { Serial } from '../../base/serial.ts'
 import { unlessMissing } from '../../base/unless-missing.ts'
 import { createHash } from 'node:crypto'
 import { appendFile, lstat, open, readdir, readFile, realpath, rm, rmdir, stat, unlink } from 'node:fs/promises'
@@ -65,8 +66,7 @@ export class FileBackups {
   #folder: string | undefined
   #place: () => number = () => 0
   #writes: Promise<Write[]> | undefined
-  /** One write at a time. */
-  #queue: Promise<unknown> = Promise.resolve()
+  readonly #writing = new Serial()
   #hasWarned = false
 
   constructor(fileTimes: FileTimes) {
@@ -88,7 +88,7 @@ export class FileBackups {
   async around<T>(written: Written, write: () => Promise<T>): Promise<T> {
     const folder = this.#folder
     if (folder === undefined) return write()
-    return this.#inTurn(async () => {
+    return this.#writing.run(async () => {
       await this.#keep(folder, written).catch((error: unknown) => this.#warn(written.path, error))
       return write()
     })
@@ -98,14 +98,14 @@ export class FileBackups {
   async writtenSince(seq: number): Promise<readonly WrittenFile[]> {
     const folder = this.#folder
     if (folder === undefined) return []
-    return this.#inTurn(async () => (await this.#since(folder, seq)).map(({ file }) => file))
+    return this.#writing.run(async () => (await this.#since(folder, seq)).map(({ file }) => file))
   }
 
   /** Puts back what `writtenSince` gives: what has changed since only if that is wanted. Run again, it does what is left. */
   async putBack(seq: number, withChanged: boolean): Promise<readonly PutBackFile[]> {
     const folder = this.#folder
     if (folder === undefined) return []
-    return this.#inTurn(async () => {
+    return this.#writing.run(async () => {
       const done: PutBackFile[] = []
       for (const { file, write } of await this.#since(folder, seq)) {
         const isWanted = file.state === 'as-written' || (file.state === 'changed' && withChanged)
@@ -114,12 +114,6 @@ export class FileBackups {
       await this.#removeFolders(folder, seq)
       return done
     })
-  }
-
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#queue.then(work)
-    this.#queue = result.catch(() => undefined)
-    return result
   }
 
   /** Folders that were made for files and have nothing in them any more, the innermost first. */

@@ -1,3 +1,5 @@
+import { Serial } from '../../base/serial.ts'
+
 /** A world to be given free. */
 export interface Parked {
   readonly id: number
@@ -11,7 +13,7 @@ export class Parking {
   readonly #park: (worlds: readonly Parked[]) => Promise<void>
   #waiting: Parked[] = []
   #next: Promise<void> | undefined
-  #running: Promise<unknown> = Promise.resolve()
+  readonly #parking = new Serial()
 
   constructor(park: (worlds: readonly Parked[]) => Promise<void>) {
     this.#park = park
@@ -19,13 +21,11 @@ export class Parking {
 
   add(world: Parked): Promise<void> {
     this.#waiting.push(world)
-    this.#next ??= this.#running.then(() => {
+    this.#next ??= this.#parking.run(() => {
       const worlds = this.#waiting
       this.#waiting = []
       this.#next = undefined
-      const done = this.#park(worlds)
-      this.#running = done.catch(() => undefined)
-      return done
+      return this.#park(worlds)
     })
     return this.#next
   }

@@ -1,3 +1,4 @@
+import { Serial } from '../../base/serial.ts'
 import { hostname } from 'node:os'
 import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers'
 import type { Connections, Dedicated, Statement } from './connections.ts'
@@ -40,7 +41,7 @@ export class Presence {
   #hearing: Dedicated | undefined
   #worker: number | undefined
   /** The query under way on its connection, which does one after the other. */
-  #asking: Promise<unknown> = Promise.resolve()
+  readonly #asking = new Serial()
   #can: Buffer | null = null
   /** Its row has what it can, which may be long. */
   #hasSaid = false
@@ -241,9 +242,7 @@ export class Presence {
 
   /** Its connection does one thing after the other. */
   #inTurn<T>(act: (ask: Ask) => Promise<T>): Promise<T> {
-    const done = this.#asking.then(() => act((text, values) => this.#ask(text, values)))
-    this.#asking = done.catch(() => undefined)
-    return done
+    return this.#asking.run(() => act((text, values) => this.#ask(text, values)))
   }
 
   /** A connection that does not answer within half a lease is given up. */

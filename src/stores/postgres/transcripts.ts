@@ -1,3 +1,4 @@
+import { SerialByKey } from '../../base/serial.ts'
 import type { Append } from '../medium.ts'
 import { assertReached, assertRepeated } from '../order.ts'
 import type { TranscriptHit } from '../port.ts'
@@ -13,7 +14,7 @@ const maxCandidates = 200
 export class TranscriptsTable {
   readonly #connections: Connections
   readonly #schema: string
-  readonly #last = new Map<string, Promise<unknown>>()
+  readonly #work = new SerialByKey()
 
   constructor(connections: Connections, schema: string) {
     this.#connections = connections
@@ -21,7 +22,7 @@ export class TranscriptsTable {
   }
 
   append(root: string, append: Append): Promise<void> {
-    return this.#inTurn(root, async () => {
+    return this.#work.run(root, async () => {
       if (!(await this.#extend(root, append))) {
         await this.#connections.repeatable((client) => this.#join(client, root, append))
       }
@@ -29,7 +30,7 @@ export class TranscriptsTable {
   }
 
   read(root: string, key: string): Promise<readonly string[] | undefined> {
-    return this.#inTurn(root, async () => {
+    return this.#work.run(root, async () => {
       const rows = await this.#connections.run({
         name: 'entia-transcript',
         text: `SELECT l.body FROM ${this.#schema}.transcripts AS t JOIN ${this.#schema}.transcript_lines AS l ON l.transcript = t.id
@@ -41,7 +42,7 @@ export class TranscriptsTable {
   }
 
   remove(root: string, key: string): Promise<void> {
-    return this.#inTurn(root, async () => {
+    return this.#work.run(root, async () => {
       await this.#connections.run({
         text: `WITH gone AS (DELETE FROM ${this.#schema}.transcripts WHERE place = $1 RETURNING id)
           DELETE FROM ${this.#schema}.transcript_lines WHERE transcript IN (SELECT id FROM gone)`,
@@ -56,21 +57,11 @@ export class TranscriptsTable {
     words: readonly string[],
     limit: number,
   ): Promise<readonly TranscriptHit[]> {
-    return this.#inTurn(root, () => this.#search(root, keys, words, limit))
+    return this.#work.run(root, () => this.#search(root, keys, words, limit))
   }
 
   async settled(): Promise<void> {
-    await Promise.allSettled(this.#last.values())
-  }
-
-  #inTurn<T>(root: string, act: () => Promise<T>): Promise<T> {
-    const result = (this.#last.get(root) ?? Promise.resolve()).then(act)
-    const forget = (): void => {
-      if (this.#last.get(root) === last) this.#last.delete(root)
-    }
-    const last: Promise<void> = result.then(forget, forget)
-    this.#last.set(root, last)
-    return result
+    await this.#work.settled()
   }
 
   /** Appends behind the end, with one statement; `false` if the end is elsewhere. */

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { assistant, type Message, user } from 'entia'
 import { describe, expect, it } from 'vitest'
 import { boundaryMessage } from '../../../src/rules/projection/boundaries.ts'
-import { oneLine } from '../../../src/base/one-line.ts'
 import { field, framed, recordFoot, recordHeads } from '../../../src/rules/text/frames.ts'
 import { messageText, renderTranscript } from '../../../src/rules/context/render-transcript.ts'
 import { freeFormConfig } from '../../../src/rules/delegation/plan-child.ts'
@@ -109,10 +108,6 @@ describe('a handover', () => {
 })
 
 describe('an entry of a list', () => {
-  it('stands on one line, whatever breaks lines', () => {
-    expect(oneLine('a\nb\r\nc\rd\ve\ff\x85g\u2028h\u2029i')).toBe('a b c d e f g h i')
-  })
-
   it('has no more fields than its row', () => {
     expect(field('a | status: succeeded\n- id: 2')).toBe(String.raw`a \| status: succeeded - id: 2`)
   })
