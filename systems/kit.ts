@@ -27,9 +27,7 @@ import { LastTurn, Turn } from '../components/agent/turn.ts'
 import { ceilingMessage } from '../src/rules/money/ceiling-decision.ts'
 
 /** Emits a standard event, which its type alone checks. */
-export function emit<K extends keyof StandardEvents>(world: World, type: K, facts: StandardEvents[K]): void {
-  emitMade(world, { type, ...facts })
-}
+export const emit: <K extends keyof StandardEvents>(world: World, type: K, facts: StandardEvents[K]) => void = emitMade
 
 /** This tick's inputs of one kind, in order of arrival. Mostly there are none. */
 export function inputsOf<K extends StandardInput['kind']>(world: World, kind: K): readonly InputOf<K>[] {

@@ -1,7 +1,6 @@
 import { canonicalOrNone } from './canonical.ts'
 import type { DeepReadonly, Entity, Initial, Log, Value } from './component.ts'
 import { EntiaError } from '../base/entia-error.ts'
-import type { WorldEvent } from './input.ts'
 import type { Json } from '../base/json.ts'
 import type { World } from './world.ts'
 
@@ -25,12 +24,6 @@ export function made<T>(token: Value<T>, value: DeepReadonly<T>): Initial {
 export function setMade<T>(world: World, entity: Entity, token: Value<T>, value: DeepReadonly<T>): void {
   if (checksMade) assertMade(token, value as Json)
   world.core.put(entity, token, Object.freeze(value) as Json)
-}
-
-/** For fields that are already present. */
-export function patchMade<T>(world: World, entity: Entity, token: Value<T>, fields: Partial<DeepReadonly<T>>): void {
-  const value = { ...(world.read(entity, token) as object), ...fields }
-  setMade(world, entity, token, value as DeepReadonly<T>)
 }
 
 /** Writes what is canonical already, such as a part of an input or of another component, if the schema takes it. @throws `invalid-value` */
@@ -68,8 +61,8 @@ function freeze(value: object, levels: number): void {
   Object.freeze(value)
 }
 
-export function emitMade(world: World, event: WorldEvent): void {
-  world.core.underway?.events.push(event)
+export function emitMade(world: World, type: string, facts: object): void {
+  world.core.underway?.events.push({ type, ...facts })
 }
 
 function assertMade(token: Value, value: Json): void {

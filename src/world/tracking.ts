@@ -104,20 +104,17 @@ export class Tracking extends Writes {
 
   /** Entities that were written in one of these columns and still exist, ascending. */
   written(columns: readonly Column[]): readonly Entity[] {
-    const found: Entity[] = []
+    const found = new Set<Entity>()
     for (const column of columns) {
-      for (let { first: before } = column; before !== undefined; before = before.next) found.push(before.entity)
+      for (let { first: before } = column; before !== undefined; before = before.next) found.add(before.entity)
       for (const entity of this.#spawned) {
         const row = this.#entities.rowOf.get(entity)
-        if (row !== undefined && column.get(row) !== undefined) found.push(entity)
+        if (row !== undefined && column.get(row) !== undefined) found.add(entity)
       }
     }
-    if (found.length > 1) found.sort((a, b) => a - b)
     const written: Entity[] = []
-    for (const entity of found) {
-      if (entity !== written.at(-1) && this.#entities.rowOf.get(entity) !== undefined) written.push(entity)
-    }
-    return written
+    for (const entity of found) if (this.#entities.rowOf.has(entity)) written.push(entity)
+    return written.length > 1 ? written.sort((a, b) => a - b) : written
   }
 
   /** `columns`: all of the world, by name; `into` gets the changes. */

@@ -7,7 +7,7 @@ import { ModelCall } from '../../components/effects/model-call.ts'
 import { Prefix } from '../../components/agent/prefix.ts'
 import { nextPrefix } from '../../src/rules/projection/prefix.ts'
 import type { Entity } from '../../src/world/component.ts'
-import { made, patchMade, setMade } from '../../src/world/made.ts'
+import { made, setMade } from '../../src/world/made.ts'
 import type { World } from '../../src/world/world.ts'
 import { reserve, stepStanding } from '../money/begin-call.ts'
 import { dropOwnCalls } from '../money/count-calls.ts'
@@ -57,7 +57,7 @@ function startStep(world: World, agent: Entity): void {
 function nextStep(world: World, agent: Entity): number {
   const turn = world.get(agent, Turn)
   const steps = turn === undefined ? openTurn(world, agent, 1) : turn.steps + 1
-  if (turn !== undefined) patchMade(world, agent, Turn, { steps })
+  if (turn !== undefined) setMade(world, agent, Turn, { ...turn, steps })
   const maxSteps = world.get(agent, Limits)?.maxSteps ?? defaultLimits.maxSteps
   if (steps >= maxSteps) world.add(agent, LastStep)
   return steps

@@ -9,7 +9,7 @@ import { contextToolNames } from '../../src/rules/context/context-tools.ts'
 import { argumentsProblem } from '../../src/rules/projection/tool-calls.ts'
 import { argumentFaults } from '../../src/rules/text/argument-faults.ts'
 import type { Entity } from '../../src/world/component.ts'
-import { patchMade } from '../../src/world/made.ts'
+import { setMade } from '../../src/world/made.ts'
 import type { World } from '../../src/world/world.ts'
 import { refreshContextTools } from '../context/context-tools.ts'
 import { requestedCalls, settled } from '../kit.ts'
@@ -66,7 +66,8 @@ function decide(world: World, call: Entity, worldTools: WorldTools): void {
   const { agent } = world.read(call, OwnedBy)
   const { name } = world.read(call, ToolCall)
   const isJudged = world.has(agent, Policy)
-  patchMade(world, agent, Turn, { toolCalls: world.read(agent, Turn).toolCalls + 1 })
+  const turn = world.read(agent, Turn)
+  setMade(world, agent, Turn, { ...turn, toolCalls: turn.toolCalls + 1 })
   if (isJudged) numberCall(world, agent, call)
   // Tools switched off during the model call are gone.
   if (contextToolNames.has(name)) refreshContextTools(world, agent)

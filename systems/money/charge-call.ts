@@ -3,7 +3,7 @@ import { Context } from '../../components/context/context.ts'
 import { Metered } from '../../components/money/metered.ts'
 import { Ancestry } from '../../components/sessions/ancestry.ts'
 import type { Failure, FailureKind } from '../../src/protocol/failure.ts'
-import { Outcome, Pending } from '../../components/effects/effect.ts'
+import { Outcome, OwnedBy, Pending } from '../../components/effects/effect.ts'
 import { Llm } from '../../components/agent/llm.ts'
 import { SideCall } from '../../components/effects/model-call.ts'
 import { Usage, UsageBeside } from '../../components/money/usage.ts'
@@ -51,9 +51,10 @@ export function endCall(world: World, call: Entity): void {
 }
 
 function chargeReply(world: World, call: Entity, { costNanoUsd, message, usage }: PricedReply): void {
-  const agent = callerOf(world, call)
-  const model = modelOf(world, call)
-  const isSide = world.has(call, SideCall)
+  const side = world.get(call, SideCall)
+  const agent = side?.agent ?? world.read(call, OwnedBy).agent
+  const model = side?.model ?? world.get(agent, Llm)?.model ?? ''
+  const isSide = side !== undefined
   if (usage.input !== undefined || usage.output !== undefined) {
     if (isSide) noteBeside(world, agent, { calls: 1, costNanoUsd, ...usage })
     return charge(world, agent, { call, costNanoUsd, model, usage })

@@ -46,7 +46,7 @@ export function takeUpTools(world: World, agent: Entity, offered: readonly ToolD
   for (const { name } of now.values()) changes.push({ tool: name, change: 'added' })
   if (changes.length === 0 && !hasMoved) return
   world.set(agent, ToolRegistry, { tools: withSearch([...left, ...now.values()]) })
-  for (const change of changes) emitMade(world, { type: 'tool-changed', agent, ...change })
+  for (const change of changes) emitMade(world, 'tool-changed', { agent, ...change })
   forget(
     world,
     agent,
