@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
+import { addressesIn } from '../doors/postgres/addresses.ts'
 import { sqliteStore } from '../index.ts'
 import { fileStem } from '../stores/file-name.ts'
 import { CopyingSource, inspect, RunSource, type Source, StoreSource } from '../inspector/index.ts'
@@ -14,7 +15,7 @@ import { plainText } from '../tools/files/clean-text.ts'
 import { EntiaError } from '../base/entia-error.ts'
 import { tokensOf } from '../world/restore.ts'
 import { didYouMean } from '../base/near-names.ts'
-import { isDatabase, shownDatabase, storeAt } from './fleet/fleet-store.ts'
+import { isDatabase, shownDatabase, storesAt } from './fleet/fleet-store.ts'
 import { loadFleet } from './fleet/load-fleet.ts'
 import type { Interruption } from './interruption.ts'
 import { parsedWords, UsageError, wholeNumber } from './parsed-words.ts'
@@ -112,7 +113,9 @@ async function opened(positionals: readonly string[], values: Values, place: Ins
       throw new UsageError(`With --database, name a world alone, got ${positionals.join(' ')}.`)
     const [given, world] = database === undefined ? [first as string, second] : [database, first]
     if (!isDatabase(given)) throw new UsageError(`--database must be postgres://…, got ${given}.`)
-    const { store, where } = await storeAt(given, schema)
+    const [at, ...others] = await storesAt(addressesIn(given), schema)
+    if (at === undefined || others.length > 0) throw new UsageError('entia inspect looks at one database at once.')
+    const { store, where } = at
     return { source: new StoreSource({ store, title: where }), world }
   }
   if (first === undefined)

@@ -216,7 +216,7 @@ async function replayCommand(words: readonly string[]): Promise<number> {
 async function worldsCommand(words: readonly string[]): Promise<number> {
   quietenExperiments()
   const { worldsCommand: looked } = await import('./worlds/worlds-command.ts')
-  return looked(words, { environment, cwd: process.cwd(), stdout })
+  return looked(words, { environment, cwd: process.cwd(), stdout, stderr })
 }
 
 async function inspectCommand(words: readonly string[]): Promise<number> {
@@ -236,12 +236,12 @@ async function workerCommand(words: readonly string[]): Promise<number> {
 
 async function workersCommand(words: readonly string[]): Promise<number> {
   const { workersCommand: listed } = await import('./fleet/workers-command.ts')
-  return listed(words, { environment, stdout })
+  return listed(words, { environment, stdout, stderr })
 }
 
 async function queueCommand(words: readonly string[]): Promise<number> {
   const { queueCommand: listed } = await import('./fleet/queue-command.ts')
-  return listed(words, { environment, stdout })
+  return listed(words, { environment, stdout, stderr })
 }
 
 /** Older Nodes call their SQLite an experiment, to a user who cannot do anything about it. */

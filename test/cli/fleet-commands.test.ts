@@ -11,7 +11,7 @@ import { worldsCommand } from '../../src/cli/worlds/worlds-command.ts'
 import { tempFolder } from '../tools/temp-folder.ts'
 import { Output } from './output.ts'
 
-const place = () => ({ environment: {}, cwd: '.', stdout: new Output() })
+const place = () => ({ environment: {}, cwd: '.', stdout: new Output(), stderr: new Output() })
 
 async function fileOf(text: string): Promise<string> {
   const file = join(await tempFolder(), 'agents.mjs')
@@ -99,7 +99,7 @@ describe('commands that look at a fleet', () => {
     const folder = await tempFolder()
     for (const verb of ['kill', 'release']) {
       const words = [verb, 'desk', '--store', folder]
-      await expect(worldsCommand(words, place())).rejects.toThrow(/is for worlds in a database: --store postgres:/)
+      await expect(worldsCommand(words, place())).rejects.toThrow(/is for worlds in a database: --database postgres:/)
       await expect(worldsCommand([verb], place())).rejects.toThrow(UsageError)
     }
     await expect(worldsCommand(['list', '--reason', 'x'], place())).rejects.toThrow(

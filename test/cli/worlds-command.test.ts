@@ -26,7 +26,7 @@ function store(): SharedStore {
 /** What the command prints; on a terminal, if it has columns. */
 async function said(words: readonly string[], { columns, now = nowMs }: { columns?: number; now?: number } = {}) {
   const stdout = new Output(columns)
-  const place = { environment: {}, cwd: folder, stdout, now: () => now }
+  const place = { environment: {}, cwd: folder, stdout, stderr: new Output(), now: () => now }
   const code = await worldsCommand([...words, '--store', '.'], place)
   return { code, text: stdout.text, lines: stdout.text.split('\n').slice(0, -1) }
 }
@@ -226,7 +226,7 @@ describe('the command line of entia worlds', () => {
   })
 
   it('needs a folder that is there', async () => {
-    const place = { environment: {}, cwd: folder, stdout: new Output() }
+    const place = { environment: {}, cwd: folder, stdout: new Output(), stderr: new Output() }
     writeFileSync(join(folder, 'a.sqlite'), '')
     await expect(worldsCommand(['list'], place)).rejects.toThrow('There is no folder .entia here. Name the folder')
     await expect(worldsCommand(['--store', 'a.sqlite'], place)).rejects.toThrow('a.sqlite is a file, not a folder.')

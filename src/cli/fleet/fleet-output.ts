@@ -1,5 +1,6 @@
 import { type Look, lookOf } from '../chat/look.ts'
 import type { WorldsOutput } from '../worlds/world-lines.ts'
+import type { StoreAt } from './fleet-store.ts'
 
 export interface FleetPlace {
   readonly environment: NodeJS.ProcessEnv
@@ -7,11 +8,19 @@ export interface FleetPlace {
     readonly columns?: number | undefined
     readonly isTTY?: boolean | undefined
   }
+  readonly stderr: { write(text: string): unknown }
 }
 
-/** Where tables of a fleet are printed. @param where the database, as people are shown it */
-export function fleetOutput({ environment, stdout }: FleetPlace, where: string, isJson: boolean): WorldsOutput {
+/** Where tables of a fleet are printed. @param stores those that are asked */
+export function fleetOutput(
+  { environment, stderr, stdout }: FleetPlace,
+  stores: readonly StoreAt[],
+  isJson: boolean,
+  nowMs = Date.now(),
+): WorldsOutput {
   const look: Look = lookOf(stdout, environment)
   const columns = stdout.isTTY === true ? (stdout.columns ?? 80) : undefined
-  return { columns, isJson, look, nowMs: Date.now(), where, write: (text) => stdout.write(text) }
+  const where = stores.map((store) => store.where).join(' and ')
+  const report = (text: string): unknown => stderr.write(text)
+  return { columns, isJson, look, nowMs, report, where, write: (text) => stdout.write(text) }
 }

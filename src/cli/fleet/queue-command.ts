@@ -4,7 +4,7 @@ import { tableLines } from '../table-lines.ts'
 import { many } from '../terminal/amounts.ts'
 import { ageText, type WorldsOutput, writeLines } from '../worlds/world-lines.ts'
 import { type FleetPlace, fleetOutput } from './fleet-output.ts'
-import { databaseHelp, fleetStore } from './fleet-store.ts'
+import { closeAll, databaseColumn, databaseHelp, databaseOptions, fleetStores, readEach } from './fleet-store.ts'
 
 const defaultLimit = 50
 
@@ -18,13 +18,16 @@ ${databaseHelp}
   --limit N       the first N sessions (default: ${defaultLimit}; --json has all)
   --json          print JSON: one session a line, the totals last
   --help          show this help
+
+Exit codes: 0 done, 1 not all could be read, 2 wrong arguments.
 `
+
+type Listed = QueuedSession & { readonly database?: string }
 
 /** `entia queue`: returns the exit code. @throws UsageError, and what the store throws */
 export async function queueCommand(words: readonly string[], place: FleetPlace): Promise<number> {
   const { positionals, values } = parsedWords(words, {
-    database: { type: 'string' },
-    schema: { type: 'string' },
+    ...databaseOptions,
     tenant: { type: 'string' },
     limit: { type: 'string' },
     json: { type: 'boolean' },
@@ -36,24 +39,49 @@ export async function queueCommand(words: readonly string[], place: FleetPlace):
   }
   if (positionals.length > 0) throw new UsageError(`entia queue takes no words, got ${positionals.join(' ')}.`)
   const limit = wholeNumber('--limit', values.limit, 0)
-  const { store, where } = await fleetStore('queue', values, place.environment)
+  const stores = await fleetStores('queue', values, place.environment)
   try {
-    const [all, held, counts] = await Promise.all([store.line.list(), store.totals(), store.line.counts()])
-    const totals: FleetTotals = { ...held, ...counts }
-    const out = fleetOutput(place, where, values.json === true)
+    const out = fleetOutput(place, stores, values.json === true)
+    const read = await readEach(stores, out.report, async (store) => {
+      const [sessions, held, counts] = await Promise.all([store.line.list(), store.totals(), store.line.counts()])
+      return { sessions, totals: { ...held, ...counts } }
+    })
+    const totals = totalsOf(read.map(({ value }) => value.totals))
+    const all = read.flatMap(({ from, value }) =>
+      value.sessions.map((session): Listed => ({ ...databaseColumn(stores, from), ...session })),
+    )
     const { tenant } = values
-    const sessions = tenant === undefined ? all : all.filter((session) => session.tenant === tenant)
+    const sessions = inLine(tenant === undefined ? all : all.filter((session) => session.tenant === tenant))
     if (out.isJson) {
       for (const session of sessions.slice(0, limit)) out.write(`${JSON.stringify(session)}\n`)
       out.write(`${JSON.stringify(totals)}\n`)
     } else writeLines(linesOf(sessions, totals, limit ?? defaultLimit, out), out)
-    return 0
+    return read.length === stores.length ? 0 : 1
   } finally {
-    await store.close()
+    await closeAll(stores)
   }
 }
 
-function linesOf(sessions: readonly QueuedSession[], totals: FleetTotals, limit: number, out: WorldsOutput): string[] {
+/** Of all databases together. Whoever works for several counts once in each, and so many at least are alive. */
+function totalsOf(each: readonly FleetTotals[]): FleetTotals {
+  const sum = (of: (totals: FleetTotals) => number): number => each.reduce((all, totals) => all + of(totals), 0)
+  return {
+    workersAlive: Math.max(...each.map(({ workersAlive }) => workersAlive)),
+    worldsQuarantined: sum(({ worldsQuarantined }) => worldsQuarantined),
+    lettersWaiting: sum(({ lettersWaiting }) => lettersWaiting),
+    oldestLetterMs: Math.max(...each.map(({ oldestLetterMs }) => oldestLetterMs)),
+    sessionsRunning: sum(({ sessionsRunning }) => sessionsRunning),
+    sessionsWaiting: sum(({ sessionsWaiting }) => sessionsWaiting),
+  }
+}
+
+/** Each database has a line of its own: those that wait stand behind all that have a worker. */
+function inLine(sessions: readonly Listed[]): readonly Listed[] {
+  const isHeld = ({ worker }: Listed): boolean => worker !== undefined
+  return [...sessions.filter(isHeld), ...sessions.filter((session) => !isHeld(session))]
+}
+
+function linesOf(sessions: readonly Listed[], totals: FleetTotals, limit: number, out: WorldsOutput): string[] {
   const { look } = out
   const shown = sessions.slice(0, limit)
   const more = sessions.length - shown.length
@@ -92,7 +120,8 @@ function tenantLines(sessions: readonly QueuedSession[], { look }: WorldsOutput)
   return ['', look.paint('dim', head), ...lines]
 }
 
-function sessionLines(sessions: readonly QueuedSession[], { look }: WorldsOutput): string[] {
+function sessionLines(sessions: readonly Listed[], { look }: WorldsOutput): string[] {
+  const isOfSeveral = sessions.some(({ database }) => database !== undefined)
   const rows = sessions.map(({ ageMs, root, tenant, worker, world, ...session }) => [
     world,
     root,
@@ -100,8 +129,10 @@ function sessionLines(sessions: readonly QueuedSession[], { look }: WorldsOutput
     stateText(session, worker),
     worker === undefined ? '' : String(worker),
     ageText(ageMs),
+    ...(isOfSeveral ? [session.database ?? ''] : []),
   ])
-  const [head = '', ...lines] = tableLines([['SESSION', 'OF', 'TENANT', 'STATE', 'WORKER', 'FOR'], ...rows])
+  const titles = ['SESSION', 'OF', 'TENANT', 'STATE', 'WORKER', 'FOR', ...(isOfSeveral ? ['DATABASE'] : [])]
+  const [head = '', ...lines] = tableLines([titles, ...rows])
   return [look.paint('dim', head), ...lines]
 }
 

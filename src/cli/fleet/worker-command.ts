@@ -1,3 +1,4 @@
+import { addressesIn } from '../../doors/postgres/addresses.ts'
 import type { FleetWorkerOptions } from '../../doors/postgres/index.ts'
 import { cleanName, plainText } from '../../tools/files/clean-text.ts'
 import type { Interruption } from '../interruption.ts'
@@ -17,7 +18,9 @@ The file says: export default defineFleet({ … }), with defineFleet of
 'entia/postgres'. It is the same for all workers and for programs that post.
 
   --database URL   sets DATABASE_URL before the file is loaded, which reads it:
-                   postgres://user:password@host:5432/name
+                   postgres://user:password@host:5432/name; of a fleet over
+                   several, each of them in its order: give it again, or write
+                   commas between them
   --sessions N     runs at most N sessions at once (default: 20); those that
                    only wait do not count
   --worlds N       holds at most N root worlds at once (default: 200)
@@ -42,6 +45,7 @@ export interface WorkerPlace {
 
 interface WorkerArguments {
   readonly file: string
+  /** Several with commas between them. */
   readonly database: string | undefined
   readonly health: HealthPlace | undefined
   readonly options: Pick<FleetWorkerOptions, 'note' | 'sessions' | 'worlds'>
@@ -61,7 +65,7 @@ export async function workerCommand(words: readonly string[], place: WorkerPlace
   const { database, file, health, options } = given
   if (database !== undefined) environment['DATABASE_URL'] = database
   const fleet = await loadFleet(file, environment['DATABASE_URL'] !== undefined)
-  if (database !== undefined && fleet.database !== database) {
+  if (database !== undefined && !isSame(addressesIn(fleet.database), addressesIn(database))) {
     const advice = `Write database: process.env.DATABASE_URL ?? '' in ${file}, or leave out --database.`
     throw new UsageError(`${file} names another database than --database. ${advice}`)
   }
@@ -103,7 +107,7 @@ export async function workerCommand(words: readonly string[], place: WorkerPlace
 /** `undefined`: the help is asked for. @throws UsageError */
 export function workerArguments(words: readonly string[]): WorkerArguments | undefined {
   const { positionals, values } = parsedWords(words, {
-    database: { type: 'string' },
+    database: { type: 'string', multiple: true },
     sessions: { type: 'string' },
     worlds: { type: 'string' },
     note: { type: 'string' },
@@ -115,13 +119,14 @@ export function workerArguments(words: readonly string[]): WorkerArguments | und
   if (file === undefined)
     throw new UsageError('entia worker needs the file that exports the fleet, such as: entia worker agents.ts.')
   if (more.length > 0) throw new UsageError(`entia worker takes one file, got ${positionals.join(' ')}.`)
-  const { database, health, note } = values
-  if (database?.trim() === '') throw new UsageError('--database must not be empty.')
+  const { health, note } = values
+  const database = values.database === undefined ? undefined : addressesIn(values.database)
+  if (database?.includes('') === true) throw new UsageError('--database must not be empty.')
   const sessions = wholeNumber('--sessions', values.sessions, 0)
   const worlds = wholeNumber('--worlds', values.worlds, 0)
   return {
     file,
-    database,
+    database: database?.join(','),
     health: health === undefined ? undefined : healthPlace(health),
     options: {
       ...(note !== undefined && { note }),
@@ -129,6 +134,10 @@ export function workerArguments(words: readonly string[]): WorkerArguments | und
       ...(worlds !== undefined && { worlds }),
     },
   }
+}
+
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((address, at) => address === other[at])
 }
 
 function sayUnfit(world: string, message: string, stderr: WorkerPlace['stderr']): void {

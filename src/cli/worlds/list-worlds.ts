@@ -1,5 +1,6 @@
-import type { Store, WorldInfo } from '../../stores/port.ts'
+import type { WorldInfo } from '../../stores/port.ts'
 import { plainText } from '../../tools/files/clean-text.ts'
+import { databaseColumn, readEach, type StoreAt } from '../fleet/fleet-store.ts'
 import { many } from '../terminal/amounts.ts'
 import { tableLines } from '../table-lines.ts'
 import { dueText, ownerText, sizeText, type WorldsOutput, writeLines } from './world-lines.ts'
@@ -19,25 +20,39 @@ const defaultLimit = 200
 type Listed = WorldInfo & {
   /** Worlds of its sessions that are counted with it. */
   readonly sessions?: number
+  /** Where there are several. */
+  readonly database?: string
 }
 
-/** `entia worlds list`: returns the exit code. */
-export async function listWorlds(store: Store, options: ListOptions, out: WorldsOutput): Promise<number> {
+/** `entia worlds list`: returns the exit code. @throws what listing throws, where no store can be read */
+export async function listWorlds(stores: readonly StoreAt[], options: ListOptions, out: WorldsOutput): Promise<number> {
   const { isAll, prefix } = options
   const limit = options.limit ?? (out.isJson ? Infinity : defaultLimit)
   // One more says that there are more.
-  const all = await store.list(limit === Infinity || prefix !== '' ? {} : { limit: limit + 1 })
-  const matching = all.filter(({ name, root = name }) => root.startsWith(prefix))
-  const roots = [...new Set(matching.map(({ name, root = name }) => root))].toSorted()
-  const kept = new Set(roots.slice(0, limit))
-  const worlds = matching.filter(({ name, root = name }) => kept.has(root))
-  const listed = isAll ? inOrder(worlds) : withSessions(worlds)
-  const more = roots.length > kept.size ? `… and more; --limit ${2 * kept.size} shows more of them` : undefined
+  const most = limit === Infinity || prefix !== '' ? {} : { limit: limit + 1 }
+  const read = await readEach(stores, out.report, (store) => store.list(most))
+  const matching = read.map(({ from, value }) => ({
+    at: databaseColumn(stores, from),
+    worlds: value.filter(({ name, root = name }) => root.startsWith(prefix)),
+  }))
+  const roots = matching.flatMap(({ worlds }, place) =>
+    [...new Set(worlds.map(({ name, root = name }) => root))].map((root) => ({ place, root })),
+  )
+  const kept = roots.toSorted((a, b) => (a.root < b.root ? -1 : a.root > b.root ? 1 : 0)).slice(0, limit)
+  const listed = inOrder(
+    matching.flatMap(({ at, worlds }, place): readonly Listed[] => {
+      const its = new Set(kept.flatMap((one) => (one.place === place ? one.root : [])))
+      const shown = worlds.filter(({ name, root = name }) => its.has(root))
+      return (isAll ? shown : withSessions(shown)).map((world) => ({ ...at, ...world }))
+    }),
+  )
+  const more = roots.length > kept.length ? `… and more; --limit ${2 * kept.length} shows more of them` : undefined
+  const count = read.reduce((sum, { value }) => sum + value.length, 0)
   if (out.isJson) for (const world of listed) out.write(`${JSON.stringify(jsonOf(world))}\n`)
   else if (listed.length > 0)
     writeLines([...rowsOf(listed, isAll, out), ...(more === undefined ? [] : [out.look.paint('dim', more)])], out)
-  else out.write(prefix === '' ? `There is no world in ${out.where} yet.\n` : noneText(prefix, all.length, out.where))
-  return 0
+  else out.write(prefix === '' ? `There is no world in ${out.where} yet.\n` : noneText(prefix, count, out.where))
+  return read.length === stores.length ? 0 : 1
 }
 
 function noneText(prefix: string, others: number, where: string): string {
@@ -53,11 +68,14 @@ export function jsonOf({ unreadable, ...world }: Listed): object {
 
 const byName = new Intl.Collator('en', { numeric: true })
 
-/** By name, numbers by their value; each root world before those of its sessions. */
-function inOrder(worlds: readonly WorldInfo[]): readonly WorldInfo[] {
+/** By name, numbers by their value; each root world before those of its sessions; of the same name, by their databases. */
+function inOrder<T extends Listed>(worlds: readonly T[]): readonly T[] {
   return worlds.toSorted(
     (a, b) =>
-      byName.compare(a.root ?? a.name, b.root ?? b.name) || depthOf(a) - depthOf(b) || byName.compare(a.name, b.name),
+      byName.compare(a.root ?? a.name, b.root ?? b.name) ||
+      byName.compare(a.database ?? '', b.database ?? '') ||
+      depthOf(a) - depthOf(b) ||
+      byName.compare(a.name, b.name),
   )
 }
 
@@ -73,7 +91,7 @@ function withSessions(worlds: readonly WorldInfo[]): readonly Listed[] {
   // A root of which only sessions were ever written.
   const missing = [...below.keys()].filter((name) => !names.has(name))
   const empty = missing.map((name): WorldInfo => ({ name, tick: undefined, sizeBytes: 0 }))
-  return inOrder([...roots, ...empty]).map((world) => {
+  return [...roots, ...empty].map((world) => {
     const own = below.get(world.name) ?? []
     const letters = own.reduce((sum, each) => sum + (each.letters ?? 0), world.letters ?? 0)
     const heldBy = world.heldBy ?? own.find((each) => each.heldBy !== undefined)?.heldBy
@@ -94,7 +112,17 @@ function grouped(groups: Map<string, WorldInfo[]>, key: string): WorldInfo[] {
 }
 
 function rowsOf(worlds: readonly Listed[], isAll: boolean, { look, nowMs }: WorldsOutput): readonly string[] {
-  const head = ['WORLD', 'STATE', 'TICK', 'SIZE', ...(isAll ? [] : ['SESSIONS']), 'LETTERS', 'DUE', 'HELD BY']
+  const head = [
+    'WORLD',
+    'STATE',
+    'TICK',
+    'SIZE',
+    ...(isAll ? [] : ['SESSIONS']),
+    'LETTERS',
+    'DUE',
+    'DATABASE',
+    'HELD BY',
+  ]
   const rows = worlds.map((world) => [
     `${world.root === undefined ? '' : '  '}${world.name}`,
     stateText(world),
@@ -103,6 +131,7 @@ function rowsOf(worlds: readonly Listed[], isAll: boolean, { look, nowMs }: Worl
     ...(isAll ? [] : [world.sessions === 0 ? '' : String(world.sessions)]),
     world.letters === undefined ? '' : String(world.letters),
     world.wakeAtMs === undefined ? '' : dueText(world.wakeAtMs, nowMs),
+    world.database ?? '',
     world.heldBy === undefined ? '' : ownerText(world.heldBy, nowMs),
   ])
   // A column that is empty in all rows says nothing.

@@ -6,6 +6,8 @@ import { numberText } from '../terminal/amounts.ts'
 
 export interface WorldsOutput {
   readonly write: (text: string) => unknown
+  /** Says what is left out, beside what is written. */
+  readonly report: (text: string) => unknown
   readonly isJson: boolean
   readonly look: Look
   /** How wide the terminal is. Absent: none, and no line is cut. */

@@ -1,11 +1,11 @@
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { sqliteStore } from '../../index.ts'
-import { isDatabase, storeAt } from '../fleet/fleet-store.ts'
-import type { Store } from '../../stores/port.ts'
+import { addressesIn } from '../../doors/postgres/addresses.ts'
+import { type FleetPlace, fleetOutput } from '../fleet/fleet-output.ts'
+import { closeAll, databaseOptions, isDatabase, type StoreAt, storesAt } from '../fleet/fleet-store.ts'
 import { didYouMean } from '../../base/near-names.ts'
 import { defaultData } from '../ask-arguments.ts'
-import { lookOf } from '../chat/look.ts'
 import { parsedWords, UsageError, wholeNumber } from '../parsed-words.ts'
 import { killWorld, releaseWorld } from './hold-world.ts'
 import { listWorlds } from './list-worlds.ts'
@@ -22,15 +22,16 @@ read without being opened: a program that drives a world is not disturbed.
   entia worlds release NAME      lets workers drive a world again: one that was
                      killed, or that five workers in a row died of
 
-  --store WHERE      the folder of sqliteStore({ folder }) (default: ${defaultData}),
-                     or a database: postgres://user:password@host:5432/name.
-                     kill and release need a database
+  --store WHERE      the folder of sqliteStore({ folder }) (default: ${defaultData})
+  --database URL     a database instead: postgres://user:password@host:5432/name;
+                     of a fleet over several, each of them: give it again, or
+                     write commas between them. kill and release need one
   --schema NAME      of the database: the schema of the fleet (default: entia)
   --all              list: worlds of sessions too. Without it, a line counts
                      them, their letters and their size to their root world
   --limit N          list: the first N root worlds (default: 200; --json: all)
-  --root NAME        show: the root world of a session's world. Finds it faster
-                     release: the same, needed for one
+  --root NAME        show and release: the root world of a session's world.
+                     Finds it faster
   --reason TEXT      kill: what entia worlds says of it
   --messages N       show: the last N messages of each agent (default: 4)
   --from N           show: all ticks that the store still has from this one
@@ -38,23 +39,18 @@ read without being opened: a program that drives a world is not disturbed.
   --json             print JSON: one object a line
   --help             show this help
 
-Exit codes: 0 done, 1 failed, 2 wrong arguments.
+Exit codes: 0 done, 1 failed or not all could be read, 2 wrong arguments.
 `
 
-export interface WorldsPlace {
-  readonly environment: NodeJS.ProcessEnv
+export interface WorldsPlace extends FleetPlace {
   readonly cwd: string
-  readonly stdout: NodeJS.WritableStream & {
-    readonly columns?: number | undefined
-    readonly isTTY?: boolean | undefined
-  }
   /** Unix time. @default Date.now */
   readonly now?: () => number
 }
 
 const options = {
-  store: { type: 'string' },
-  schema: { type: 'string' },
+  store: { type: 'string', multiple: true },
+  ...databaseOptions,
   reason: { type: 'string' },
   all: { type: 'boolean' },
   limit: { type: 'string' },
@@ -68,47 +64,47 @@ const options = {
 
 type Values = ReturnType<typeof parsedWords<typeof options>>['values']
 
-interface StoreAt {
-  readonly where: string
-  readonly store: Store
-}
-
 interface Verb {
-  /** Options that it takes besides `--store` and `--json`. */
+  /** Options that it takes besides those of the store and `--json`. */
   readonly takes: readonly (keyof Values)[]
-  readonly run: (names: readonly string[], values: Values, store: Store, out: WorldsOutput) => Promise<number>
+  readonly run: (
+    names: readonly string[],
+    values: Values,
+    stores: readonly StoreAt[],
+    out: WorldsOutput,
+  ) => Promise<number>
 }
 
 const defaultMessages = 4
-const always: ReadonlySet<string> = new Set(['store', 'schema', 'json'])
+const always: ReadonlySet<string> = new Set(['store', 'database', 'schema', 'json'])
 
 const verbs: Readonly<Record<string, Verb>> = {
   list: {
     takes: ['all', 'limit'],
-    run(names, values, store, out) {
+    run(names, values, stores, out) {
       if (names.length > 1) throw new UsageError(`entia worlds list takes one prefix, got ${names.join(' ')}.`)
       const limit = wholeNumber('--limit', values.limit, 1)
-      return listWorlds(store, { prefix: names[0] ?? '', isAll: values.all === true, limit }, out)
+      return listWorlds(stores, { prefix: names[0] ?? '', isAll: values.all === true, limit }, out)
     },
   },
   show: {
     takes: ['root', 'messages', 'from', 'to'],
-    run(names, values, store, out) {
+    run(names, values, stores, out) {
       const name = oneName('show', names)
       const [from, to] = [wholeNumber('--from', values.from, 0), wholeNumber('--to', values.to, 0)]
       if (from !== undefined && to !== undefined && from > to)
         throw new UsageError(`--from must be at most --to (${to}), got ${from}.`)
       const messages = wholeNumber('--messages', values.messages, 0) ?? defaultMessages
-      return showWorld(store, { name, root: values.root, from, to, messages }, out)
+      return showWorld(stores, { name, root: values.root, from, to, messages }, out)
     },
   },
   kill: {
     takes: ['reason'],
-    run: (names, { reason }, store, out) => killWorld(store, oneName('kill', names), reason, out),
+    run: (names, { reason }, stores, out) => killWorld(stores, oneName('kill', names), reason, out),
   },
   release: {
     takes: ['root'],
-    run: (names, { root }, store, out) => releaseWorld(store, oneName('release', names), root, out),
+    run: (names, { root }, stores, out) => releaseWorld(stores, oneName('release', names), root, out),
   },
 }
 
@@ -122,7 +118,7 @@ function oneName(verb: string, [name, ...more]: readonly string[]): string {
 /** `entia worlds`: returns the exit code. @throws UsageError, `no-such-world`, and what stores throw */
 export async function worldsCommand(words: readonly string[], place: WorldsPlace): Promise<number> {
   const { values, positionals } = parsedWords(words, options)
-  const { environment, now = Date.now, stdout } = place
+  const { now = Date.now, stdout } = place
   if (values.help === true) {
     stdout.write(worldsHelp)
     return 0
@@ -136,31 +132,28 @@ export async function worldsCommand(words: readonly string[], place: WorldsPlace
     const owners = Object.keys(verbs).filter((other) => verbs[other]?.takes.includes(name))
     throw new UsageError(`--${name} is for entia worlds ${owners.join(' and ')}.`)
   }
-  const { where, store } = await storeOf(values, place)
-  const columns = stdout.isTTY === true ? (stdout.columns ?? 80) : undefined
-  const out: WorldsOutput = {
-    columns,
-    isJson: values.json === true,
-    look: lookOf(stdout, environment),
-    nowMs: now(),
-    where,
-    write: (text) => stdout.write(text),
-  }
+  const stores = await storesOf(values, place)
   try {
-    return await verb.run(names, values, store, out)
+    return await verb.run(names, values, stores, fleetOutput(place, stores, values.json === true, now()))
   } finally {
-    await store.close()
+    await closeAll(stores)
   }
 }
 
-async function storeOf({ schema, store: given }: Values, { cwd }: WorldsPlace): Promise<StoreAt> {
-  if (given?.trim() === '') throw new UsageError('--store must not be empty.')
-  if (given !== undefined && isDatabase(given)) return storeAt(given, schema)
-  if (schema !== undefined) throw new UsageError('--schema is for a database: --store postgres://…')
-  const where = given ?? defaultData
+/** @throws UsageError, `config-invalid` */
+async function storesOf({ database, schema, store = [] }: Values, { cwd }: WorldsPlace): Promise<readonly StoreAt[]> {
+  const given = addressesIn([...store, ...(database ?? [])])
+  if (given.includes('')) throw new UsageError(`--${store.includes('') ? 'store' : 'database'} must not be empty.`)
+  const databases = given.filter(isDatabase)
+  if (databases.length > 0 && databases.length === given.length) return storesAt(databases, schema)
+  if (database !== undefined && store.length === 0)
+    throw new UsageError('--database must be such as postgres://user:password@host:5432/name.')
+  if (schema !== undefined) throw new UsageError('--schema is for a database: --database postgres://…')
+  if (given.length > 1) throw new UsageError('Of several stores, each must be a database: --database postgres://….')
+  const where = given[0] ?? defaultData
   const folder = resolve(cwd, where)
   const advice = 'Name the folder of sqliteStore({ folder }) with --store.'
   if (!existsSync(folder)) throw new UsageError(`There is no folder ${where} here. ${advice}`)
   if (!statSync(folder).isDirectory()) throw new UsageError(`${where} is a file, not a folder. ${advice}`)
-  return { where, store: sqliteStore({ folder }) }
+  return [{ where, store: sqliteStore({ folder }) }]
 }

@@ -18,8 +18,9 @@ import type { FleetDispatcher } from './postgres-dispatcher.ts'
 /** Besides these, the options of the Host that each worker has: models, tools, prices … */
 export interface FleetOptions extends Omit<HostOptions, 'clock' | 'maxSessions' | 'sessionPool'> {
   /**
-   * Where the database is: `postgres://user:password@host:5432/database`. Of several, each root world is in one with its sessions,
-   * by a hash of its name. The list stays as it is from the first use on, in its order; addresses in it may change.
+   * Where the database is: `postgres://user:password@host:5432/database`; several as a list, or with commas between them. Then each
+   * root world is in one of them with its sessions, by a hash of its name. The list stays as it is from the first use on, in its
+   * order; addresses in it may change.
    */
   readonly database: string | readonly string[]
   /**
@@ -164,26 +165,6 @@ function warnOfFailure(error: Error, isOver: boolean): void {
     code: 'ENTIA_WORKER_FAILED',
     detail: 'Give fleet.work({ failed }) to hear of it.',
   })
-}
-
-/** @throws `invalid-argument` */
-export function addressesOf({ database, direct, maxSessions, maxSessionsPerTenant }: FleetOptions): readonly string[] {
-  // What is none is refused with its store.
-  const addresses = Array.isArray(database) ? [...(database as readonly string[])] : [database as string]
-  if (addresses.length === 0) throw wrongOption("'database' must name at least one database, got [].")
-  if (new Set(addresses).size < addresses.length) throw wrongOption("'database' names one database twice.")
-  const past = direct === undefined ? addresses.length : Array.isArray(direct) ? direct.length : 1
-  if (past !== addresses.length)
-    throw wrongOption(`'direct' must name as many databases as 'database' (${addresses.length}), got ${past}.`)
-  for (const [name, most] of Object.entries({ maxSessions, maxSessionsPerTenant })) {
-    if (most === undefined || most >= addresses.length) continue
-    throw wrongOption(`${name} must be at least ${addresses.length}, one for each database, got ${most}.`)
-  }
-  return addresses
-}
-
-function wrongOption(what: string): EntiaError {
-  return new EntiaError('invalid-argument', `defineFleet: ${what}`)
 }
 
 /** Those of the Host of each worker. */

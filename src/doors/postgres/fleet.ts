@@ -16,8 +16,8 @@ import { shortly } from '../../base/known-options.ts'
 import { didYouMean } from '../../base/near-names.ts'
 import { filledText, refuseMisfit } from '../../base/option-shapes.ts'
 import type { World } from '../../world/world.ts'
+import { addressesOf, directOf } from './addresses.ts'
 import {
-  addressesOf,
   checkedWork,
   checkFleet,
   fleetDefaults,
@@ -180,9 +180,9 @@ class PostgresFleet implements Fleet {
   #newStores(note: string): readonly PostgresStore[] {
     const { direct, leaseMs = fleetDefaults.leaseMs, maxConnections, schema = fleetDefaults.schema } = this.#options
     const list = this.#list
+    const past = directOf(direct)
     return this.#addresses.map((database, at) => {
-      const past = Array.isArray(direct) ? (direct as readonly string[])[at] : (direct as string | undefined)
-      const place = checkedPlace({ database, direct: past, leaseMs, maxConnections, schema, note })
+      const place = checkedPlace({ database, direct: past?.[at], leaseMs, maxConnections, schema, note })
       return new PostgresWorlds({ ...place, among: { list, at } })
     })
   }

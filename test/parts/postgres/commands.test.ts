@@ -66,12 +66,14 @@ function front(schema: string): Fleet {
 async function said(
   command: (
     words: readonly string[],
-    place: { environment: NodeJS.ProcessEnv; cwd: string; stdout: Output },
+    place: { environment: NodeJS.ProcessEnv; cwd: string; stdout: Output; stderr: Output },
   ) => Promise<number>,
   words: readonly string[],
 ): Promise<string> {
-  const stdout = new Output()
-  expect(await command(words, { environment: { DATABASE_URL: inject('postgres') }, cwd: root, stdout })).toBe(0)
+  const [stdout, stderr] = [new Output(), new Output()]
+  const environment = { DATABASE_URL: inject('postgres') }
+  expect(await command(words, { environment, cwd: root, stdout, stderr })).toBe(0)
+  expect(stderr.text).toBe('')
   return stdout.text
 }
 
@@ -253,7 +255,7 @@ describe('entia worlds over a database', () => {
     const first = await fleet.work()
     await fleet.world('desk/1').ask('hello')
     await first.stop()
-    const words = ['--store', inject('postgres'), '--schema', schema]
+    const words = ['--database', inject('postgres'), '--schema', schema]
     expect(await said(worldsCommand, ['list', ...words])).toMatch(/^desk\/1 +idle /m)
     expect(await said(worldsCommand, ['kill', 'desk/1', '--reason', 'It spends too much.', ...words])).toMatch(
       /^desk\/1 is driven no more\. .*\nTo let it go on: entia worlds release desk\/1\n$/,
@@ -276,7 +278,7 @@ describe('entia worlds over a database', () => {
   it('says of a world that was parked at work what it waits for', async () => {
     const schema = newSchema()
     const store = storeIn(schema)
-    const words = ['list', '--store', inject('postgres'), '--schema', schema]
+    const words = ['list', '--database', inject('postgres'), '--schema', schema]
     const parked = async (wakeAtMs?: number): Promise<string> => {
       const journal = await store.open('desk/1')
       await journal.commit({ snapshot: { tick: (journal.openedAtTick ?? -1) + 1, lines: ['{}'] }, isBusy: true })
@@ -293,7 +295,7 @@ describe('entia worlds over a database', () => {
     const store = storeIn(schema)
     const journal = await store.open('desk/1', { holder: 'the first' })
     await journal.commit({ snapshot: { tick: 0, lines: ['{}'] }, isBusy: true })
-    const words = ['--store', inject('postgres'), '--schema', schema]
+    const words = ['--database', inject('postgres'), '--schema', schema]
     expect(await said(worldsCommand, ['kill', 'desk/1', ...words])).toMatch(/taken from the first \(process \d+ on /)
     await expect(journal.commit({ rows: [{ tick: 1, line: '{}' }] })).rejects.toMatchObject({ code: 'world-fenced' })
     expect(await store.due(10)).toEqual([])
@@ -307,7 +309,7 @@ describe('entia worlds over a database', () => {
     const journal = await store.open('session-a', { root: 'desk/1' })
     await journal.commit({ snapshot: { tick: 0, lines: ['{}'] } })
     await journal.close()
-    const words = ['--store', inject('postgres'), '--schema', schema]
+    const words = ['--database', inject('postgres'), '--schema', schema]
     await expect(said(worldsCommand, ['kill', 'desk/9', ...words])).rejects.toMatchObject({ code: 'no-such-world' })
     await expect(said(worldsCommand, ['release', 'desk/9', ...words])).rejects.toMatchObject({ code: 'no-such-world' })
     await expect(said(worldsCommand, ['kill', 'session-a', ...words])).rejects.toThrow(UsageError)

@@ -1,9 +1,9 @@
 import { agent, fail, type ModelRequest, scripted, standardSystems, SubagentRegistry, textOf, World } from 'entia'
 import { defineFleet, type Fleet, type FleetOptions } from 'entia/postgres'
-import { Client } from 'pg'
-import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { newDatabases } from './new-databases.ts'
 import { Proxy } from './proxy.ts'
-import { newSchema, storeIn } from './stores.ts'
+import { storeIn } from './stores.ts'
 
 /** Asks a helper, and says what it said. */
 function clerkSays({ messages }: ModelRequest) {
@@ -20,21 +20,6 @@ function desk(name: string): World {
   const world = new World({ name, systems: standardSystems() })
   world.spawn(...agent({ model: 'desk/clerk' }), SubagentRegistry({ subagents: { helper: { name: 'helper' } } }))
   return world
-}
-
-/** New databases on the server of the project, which go when the test is over. */
-async function newDatabases(count: number): Promise<readonly string[]> {
-  const names = Array.from({ length: count }, newSchema)
-  await onServer(names.map((name) => `CREATE DATABASE ${name}`))
-  onTestFinished(() => onServer(names.map((name) => `DROP DATABASE ${name} WITH (FORCE)`)))
-  return names.map((name) => Object.assign(new URL(inject('postgres')), { pathname: `/${name}` }).href)
-}
-
-async function onServer(statements: readonly string[]): Promise<void> {
-  const client = new Client(inject('postgres'))
-  await client.connect()
-  for (const statement of statements) await client.query(statement)
-  await client.end()
 }
 
 /** A process of the fleet in these databases. */
