@@ -23,7 +23,7 @@ read without being opened: a program that drives a world is not disturbed.
                      killed, or that five workers in a row died of
 
   --store WHERE      the folder of sqliteStore({ folder }) (default: ${defaultData})
-  --database URL     a database instead: postgres://user:password@host:5432/name;
+  --database URL     a database: postgres://user:password@host:5432/name;
                      of a fleet over several, each of them: give it again, or
                      write commas between them. kill and release need one
   --schema NAME      of the database: the schema of the fleet (default: entia)
