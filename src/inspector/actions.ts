@@ -33,7 +33,7 @@ const actionSchema = lazily(() =>
         .max(maxAnswers),
     }),
     z.strictObject({ do: z.literal('cancel'), ...agentOf(), reason: words().optional() }),
-    z.strictObject({ do: z.literal('cancel-session'), world: name(), reason: words().optional() }),
+    z.strictObject({ do: z.literal('cancel-session'), world: name() }),
     z.strictObject({ do: z.enum(['pause', 'go-on']), ...agentOf() }),
     z.strictObject({ do: z.literal('reset-ceiling'), ...agentOf(), addSessionUsd: z.number().positive().optional() }),
     z.strictObject({

@@ -29,6 +29,7 @@ interface WorldNow {
 interface Facts {
   readonly asked: AskedAt | undefined
   readonly session: SessionName | undefined
+  readonly names: OpenQuestion['names']
   readonly change: OpenQuestion['change'] | undefined
 }
 
@@ -108,11 +109,17 @@ export class Present {
     const asked = await askedAt(this.#source, world, approval).catch(() => undefined)
     // The files of a saved run are not those that it would change now.
     const isHere = this.#source.kind === 'living'
-    const parent = path.at(-2) ?? root
-    const names = parent === undefined ? undefined : (await this.#nowOf(parent))?.waits.names
+    const launched: [string, SessionName][] = []
+    for (const [level, session] of path.entries()) {
+      const parent = path[level - 1] ?? root
+      const name = parent === undefined ? undefined : (await this.#nowOf(parent))?.waits.names[session]
+      if (name !== undefined) launched.push([session, name])
+    }
+    const names = Object.fromEntries(launched)
     return {
       asked,
-      session: names?.[world],
+      session: names[world],
+      names,
       change: isHere ? await proposedChange(tool, given, cwd ?? process.cwd()) : undefined,
     }
   }
@@ -171,6 +178,7 @@ function questionOf({ isDriven = false }: WorldEntry, call: AskedCall, facts: Fa
     askedAtMs: asked?.nowMs,
     askedDateMs: asked?.dateMs,
     session: facts.session,
+    names: facts.names,
     isDriven,
   }
 }

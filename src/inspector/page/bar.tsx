@@ -88,8 +88,10 @@ function TickInput() {
         onKeyDown={({ currentTarget, key }) => {
           if (key === 'Escape') currentTarget.blur()
           if (key !== 'Enter') return
-          const wanted = Number(currentTarget.value.replaceAll(/\D/g, ''))
-          go({ tick: Math.min(wanted, shown?.newest ?? wanted) })
+          // Digits in groups as they are written elsewhere; anything else is no tick, and the page stays where it is.
+          const digits = currentTarget.value.replaceAll(/[\s,._]/g, '')
+          const wanted = Number(digits)
+          if (/^\d+$/.test(digits)) go({ tick: Math.min(wanted, shown?.newest ?? wanted) })
           currentTarget.blur()
         }}
       />

@@ -26,6 +26,8 @@ export interface OpenQuestion extends Omit<AskedCall, 'arguments'> {
   readonly change?: { readonly path: string; readonly lines: readonly string[]; readonly note?: string | undefined }
   /** The session that asks; absent: a root world's agent does. */
   readonly session?: SessionName | undefined
+  /** Names of the sessions in `path`, by id, as far as the worlds that launched them are there. */
+  readonly names: Readonly<Record<string, SessionName>>
   /** Its world is driven by this program, so that it can be answered here. */
   readonly isDriven: boolean
 }

@@ -241,7 +241,7 @@ export type Action =
     }
   | { readonly do: 'cancel'; readonly world: string; readonly agent: number; readonly reason?: string | undefined }
   /** The session that a world is. */
-  | { readonly do: 'cancel-session'; readonly world: string; readonly reason?: string | undefined }
+  | { readonly do: 'cancel-session'; readonly world: string }
   | { readonly do: 'pause' | 'go-on'; readonly world: string; readonly agent: number }
   | {
       readonly do: 'reset-ceiling'

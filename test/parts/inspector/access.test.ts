@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inspect, type InspectorPage } from '../../../src/inspector/index.ts'
 import { closeBrowser, openPage, viewsOf } from './browser.ts'
 import { type MainJob, mainJob } from './main-job.ts'
+import { expectText } from './shown.ts'
 
 let job: MainJob
 let served: InspectorPage
@@ -88,6 +89,41 @@ describe('every view', { timeout: 120_000 }, () => {
         return x + width
       })
       .toBeLessThanOrEqual(400)
+  })
+
+  it('has the columns that there is room for: what a session does on a tablet, and not on a phone', async () => {
+    for (const [width, isThere] of [
+      [1_280, true],
+      [800, true],
+      [400, false],
+    ] as const) {
+      await using opened = await openPage(served.url, { width })
+      const { page } = opened
+      await page.getByRole('row', { name: /ask-1.*done/ }).waitFor()
+      expect({ width, isThere: await page.getByText('has answered').first().isVisible() }).toEqual({ width, isThere })
+      // What a column says is not by its colour alone.
+      await expectText(page.locator('.counts'), /^1 done\s+\d+ succeeded$/)
+    }
+  })
+
+  it('goes nowhere by what is no tick: in the field of ticks, and in an address written by hand', async () => {
+    const { tick } = job.runner.world
+    await using opened = await openPage(served.url.replace('#', '#view=world&tick=&entity=&'))
+    const { page } = opened
+    await page.getByRole('heading', { name: `Tick ${tick}`, exact: true }).waitFor()
+    const field = page.getByRole('textbox', { name: 'Tick' })
+    for (const text of ['abc', '-3', '1e1', '', '2.5 or so']) {
+      await field.fill(text)
+      await field.press('Enter')
+      expect(await field.inputValue()).toBe(String(tick))
+    }
+    await field.fill('1,0')
+    await field.press('Enter')
+    await page.getByRole('heading', { name: 'Tick 10', exact: true }).waitFor()
+    for (const wrong of ['-1', '1e2', 'x', '99999999999999999999']) {
+      await page.goto(served.url.replace('#', `#view=world&tick=${wrong}&entity=${wrong}&`))
+      await page.getByRole('heading', { name: `Tick ${tick}`, exact: true }).waitFor()
+    }
   })
 
   it('is reached by its key, and what it has by the keyboard alone', async () => {

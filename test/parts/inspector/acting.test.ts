@@ -130,6 +130,7 @@ describe('acting through the inspector', { timeout: 60_000 }, () => {
       [{ do: 'post', world: 'walk', agent: '1', text: 'x' }, 'agent'],
       [{ do: 'post', world: 'walk', agent: 1, text: '' }, 'text'],
       [{ do: 'pause', world: 'walk', agent: 1, for: 5 }, 'for'],
+      [{ do: 'cancel-session', world: 'walk', reason: 'No one reads it.' }, 'reason'],
       [{ do: 'answer', answers: [] }, 'answers'],
       [{ do: 'reset-ceiling', world: 'walk', agent: 1, addSessionUsd: -1 }, 'addSessionUsd'],
       [{ do: 'fork', world: 'walk', tick: 1.5, driver: 'none' }, 'tick'],
@@ -199,6 +200,7 @@ describe('acting through the inspector', { timeout: 60_000 }, () => {
       const { page } = opened
       await page.getByRole('button', { name: 'Act' }).click()
       await page.getByRole('menuitem', { name: 'Cancel this session…' }).click()
+      expect(await page.getByRole('dialog').getByRole('textbox').count()).toBe(0)
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel this session' }).click()
       await page.getByRole('dialog').waitFor({ state: 'detached' })
     }

@@ -42,14 +42,19 @@ addEventListener('hashchange', () => (address.value = read()))
 
 function read(): Address {
   const parts = new URLSearchParams(location.hash.slice(1))
-  const tick = Number(parts.get('tick') ?? NaN)
-  const entity = Number(parts.get('entity') ?? NaN)
+  const [tick, entity] = [countIn(parts.get('tick')), countIn(parts.get('entity'))]
   return {
     token: parts.get('token') ?? '',
     world: parts.get('world') ?? undefined,
-    tick: Number.isSafeInteger(tick) && tick >= 0 ? tick : 'live',
+    tick: tick ?? 'live',
     view: parts.get('view') ?? 'sessions',
-    entity: Number.isSafeInteger(entity) ? entity : undefined,
+    entity,
     q: parts.get('q') ?? undefined,
   }
+}
+
+/** `undefined`: an address that was written by hand has no such number in it. */
+function countIn(text: string | null): number | undefined {
+  const count = /^\d+$/.test(text ?? '') ? Number(text) : undefined
+  return Number.isSafeInteger(count) ? count : undefined
 }

@@ -102,7 +102,8 @@ export class SavedRun {
       .map((call): OpenQuestion => {
         const asked = askedIn(this.#worlds.get(call.world) as SavedWorld, call.approval)
         const times = { askedAtMs: asked?.nowMs, askedDateMs: asked?.dateMs }
-        return { ...call, ...times, session: names[call.world], isDriven: false }
+        const above = call.path.flatMap((id) => (names[id] === undefined ? [] : [[id, names[id]] as const]))
+        return { ...call, ...times, session: names[call.world], names: Object.fromEntries(above), isDriven: false }
       })
       .toSorted((one, other) => (one.askedDateMs ?? -Infinity) - (other.askedDateMs ?? -Infinity))
     return { questions, dateMs: newestOf(open.map(({ waits }) => waits)) }

@@ -15,10 +15,11 @@ export function shortNumberText(count: number | undefined): string {
 
 /** `240 ms`, `1.2 s`, `2 min 5 s`, `3 h 4 min`. */
 export function durationText(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`
+  // Rounded down, since 999.6 ms are neither 1000 ms nor a second, and 119.9 s no `1 min 60 s`.
+  if (ms < 1_000) return `${Math.floor(ms)} ms`
+  if (ms < 60_000) return `${(Math.floor(ms / 100) / 10).toFixed(1)} s`
   const minutes = Math.floor(ms / 60_000)
-  if (minutes < 60) return `${minutes} min ${Math.round((ms % 60_000) / 1_000)} s`
+  if (minutes < 60) return `${minutes} min ${Math.floor((ms % 60_000) / 1_000)} s`
   const hours = Math.floor(minutes / 60)
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`
 }
@@ -36,11 +37,12 @@ const units = [
   [1_000, 's'],
 ] as const
 
-/** `$0.0123`, from billionths of a dollar; what has no price is a dash. */
+/** `$0.0123`, from billionths of a dollar, all of which are shown of very little; what has no price is a dash. */
 export function moneyText(nanoUsd: number | undefined): string {
   if (nanoUsd === undefined) return '–'
   const usd = nanoUsd / 1e9
   if (usd === 0) return '$0'
+  if (usd < 1e-6) return `$${usd.toFixed(9)}`
   return usd < 0.01 ? `$${usd.toPrecision(2)}` : `$${usd.toFixed(usd < 1 ? 3 : 2)}`
 }
 

@@ -164,7 +164,7 @@ function ActDialog({
     const reason = text.trim() === '' ? undefined : text
     if (what === 'post') return { do: 'post', ...at, text }
     if (what === 'cancel') return { do: 'cancel', ...at, reason }
-    if (what === 'cancel-session') return { do: 'cancel-session', world: world.name, reason }
+    if (what === 'cancel-session') return { do: 'cancel-session', world: world.name }
     return { do: 'reset-ceiling', ...at, addSessionUsd: text === '' ? undefined : add }
   })()
   const isWrong = (what === 'post' && text.trim() === '') || (what === 'ceiling' && text !== '' && !(add > 0))
@@ -194,14 +194,16 @@ function ActDialog({
           cannot be taken back.
         </p>
       )}
-      <label>
-        {what === 'ceiling' ? 'Raise it by (US dollars); empty: not at all' : what === 'post' ? 'Message' : 'Reason'}
-        {what === 'ceiling' ? (
-          <input inputMode="decimal" value={text} onInput={({ currentTarget }) => setText(currentTarget.value)} />
-        ) : (
-          <textarea rows={4} value={text} onInput={({ currentTarget }) => setText(currentTarget.value)} />
-        )}
-      </label>
+      {what !== 'cancel-session' && (
+        <label>
+          {what === 'ceiling' ? 'Raise it by (US dollars); empty: not at all' : what === 'post' ? 'Message' : 'Reason'}
+          {what === 'ceiling' ? (
+            <input inputMode="decimal" value={text} onInput={({ currentTarget }) => setText(currentTarget.value)} />
+          ) : (
+            <textarea rows={4} value={text} onInput={({ currentTarget }) => setText(currentTarget.value)} />
+          )}
+        </label>
+      )}
     </Dialog>
   )
 }

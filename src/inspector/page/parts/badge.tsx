@@ -5,9 +5,14 @@ export function Badge({ children, state }: { readonly state: string; readonly ch
   return (
     <span class="badge" data-state={state}>
       <i aria-hidden="true" />
-      {children ?? words[state] ?? state}
+      {children ?? stateName(state)}
     </span>
   )
+}
+
+/** A state in a word that people use. */
+export function stateName(state: string): string {
+  return words[state] ?? state
 }
 
 const words: Readonly<Record<string, string>> = {

@@ -9,8 +9,8 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ComponentChildren
   /** Numbers stand at the end. */
   readonly isNumber?: boolean
-  /** Left out where there is little room. */
-  readonly isExtra?: boolean
+  /** Left out where there is less room: `some` needs more than a phone has, `much` a window of some width. @default always there */
+  readonly room?: 'some' | 'much'
 }
 
 export interface TableProps<Row> {
@@ -60,8 +60,8 @@ export function Table<Row>(props: TableProps<Row>) {
     reveal(body.current, at)
   }, [at, selected])
   const template = columns.map(({ width }) => width).join(' ')
-  const few = columns.filter(({ isExtra }) => isExtra !== true)
-  const narrow = few.map(({ width }) => width.replace(/minmax\(\d+px/, 'minmax(0')).join(' ')
+  const some = columns.filter(({ room }) => room !== 'much')
+  const few = some.filter(({ room }) => room === undefined)
   const first = Math.max(0, Math.floor(seen.top / rowHeight) - margin)
   const last = Math.min(rows.length, Math.ceil((seen.top + seen.height) / rowHeight) + margin)
   const id = (index: number) => `${label.replaceAll(/\W+/g, '-')}-row-${index}`
@@ -89,7 +89,7 @@ export function Table<Row>(props: TableProps<Row>) {
       aria-rowcount={rows.length + 1}
       aria-colcount={columns.length}
       aria-activedescendant={at >= first && at < last ? id(at) : undefined}
-      style={{ '--columns': template, '--few-columns': narrow }}
+      style={{ '--columns': template, '--some-columns': narrow(some), '--few-columns': narrow(few) }}
       onScroll={({ currentTarget }) => setSeen(seenOf(currentTarget))}
       onKeyDown={onKeyDown}
     >
@@ -153,8 +153,12 @@ function seenOf({ clientHeight, scrollTop }: HTMLElement): { readonly top: numbe
   return { top: scrollTop, height: clientHeight - headHeight }
 }
 
-function cellClass({ isExtra, isNumber }: { readonly isNumber?: boolean; readonly isExtra?: boolean }): string {
-  return `cell${isNumber === true ? ' is-number' : ''}${isExtra === true ? ' is-extra' : ''}`
+function narrow(columns: readonly { readonly width: string }[]): string {
+  return columns.map(({ width }) => width.replace(/minmax\(\d+px/, 'minmax(0')).join(' ')
+}
+
+function cellClass({ isNumber, room }: { readonly isNumber?: boolean; readonly room?: 'some' | 'much' }): string {
+  return `cell${isNumber === true ? ' is-number' : ''}${room === undefined ? '' : ` needs-${room}`}`
 }
 
 function moved({ key }: KeyboardEvent, at: number, count: number, page: number): number | undefined {

@@ -87,7 +87,7 @@ function keyOf({ effect, tick }: CacheEntry): string {
 function columns(most: number): readonly Column<CacheEntry>[] {
   return [
     { id: 'tick', title: 'Tick', width: '56px', isNumber: true, cell: ({ tick }) => numberText(tick) },
-    { id: 'step', title: 'Step', width: '40px', isNumber: true, isExtra: true, cell: ({ step }) => step ?? '–' },
+    { id: 'step', title: 'Step', width: '40px', isNumber: true, room: 'some', cell: ({ step }) => step ?? '–' },
     {
       id: 'prefix',
       title: 'Shared',
@@ -99,7 +99,7 @@ function columns(most: number): readonly Column<CacheEntry>[] {
       title: 'Tokens',
       width: '56px',
       isNumber: true,
-      isExtra: true,
+      room: 'some',
       cell: ({ totalTokens }) => shortNumberText(totalTokens),
     },
     {
@@ -120,7 +120,7 @@ function columns(most: number): readonly Column<CacheEntry>[] {
       title: 'Cost',
       width: '66px',
       isNumber: true,
-      isExtra: true,
+      room: 'some',
       cell: (request) => (request.broken === undefined ? '–' : moneyText(request.broken?.paidAgainNanoUsd)),
     },
   ]

@@ -4,7 +4,7 @@ import type { OpenQuestion } from '../../reading/wire-of-many.ts'
 import { address, hrefOf } from '../data/address.ts'
 import { useDate } from '../data/now.ts'
 import { answer, inbox, questions, whole } from '../data/questions.ts'
-import { source, worlds } from '../data/state.ts'
+import { problemOf, source, worlds } from '../data/state.ts'
 import { durationText, numberText } from '../data/words.ts'
 import { Diff } from '../parts/diff.tsx'
 import { brief, JsonTree } from '../parts/json-tree.tsx'
@@ -44,7 +44,7 @@ function Inbox() {
     const { value: problem } = inbox.problem
     if (problem !== undefined) return <ProblemNotice problem={problem} />
     return worlds.value.size === 0 ? (
-      <Empty title="Nobody is asked anything" />
+      <Empty title="Nothing is asked">A world appears with its first tick, and what it asks with it.</Empty>
     ) : (
       <Loading what="Reading what is asked" />
     )
@@ -144,7 +144,7 @@ function columns(props: {
       id: 'who',
       title: 'Who asks',
       width: 'minmax(90px, 1fr)',
-      isExtra: true,
+      room: 'some',
       cell: (row) => (
         <span class="clip" title={row.world}>
           {row.session?.name ?? row.world} <span class="muted">{row.session?.task}</span>
@@ -157,7 +157,7 @@ function columns(props: {
       title: 'Expires',
       width: '88px',
       isNumber: true,
-      isExtra: true,
+      room: 'some',
       cell: (row) => <Deadline asked={row} dateMs={dateMs} />,
     },
   ]
@@ -188,8 +188,10 @@ function Deadline({ asked, dateMs }: { readonly asked: OpenQuestion; readonly da
 
 function Details({ asked, dateMs }: { readonly asked: OpenQuestion; readonly dateMs: number }) {
   const [read, setRead] = useState<OpenQuestion | undefined>(asked.arguments === undefined ? undefined : asked)
+  const [problem, setProblem] = useState<Problem | undefined>(undefined)
   useEffect(() => {
-    if (read === undefined) void whole(asked.approval).then(setRead, () => undefined)
+    if (read !== undefined) return
+    void whole(asked.approval).then(setRead, (error: unknown) => setProblem(problemOf(error)))
   }, [asked.approval])
   const left = leftMs(asked, dateMs)
   const { change } = read ?? {}
@@ -223,7 +225,9 @@ function Details({ asked, dateMs }: { readonly asked: OpenQuestion; readonly dat
           </>
         )}
       </dl>
-      {read === undefined ? (
+      {read === undefined && problem !== undefined ? (
+        <ProblemNotice problem={problem} />
+      ) : read === undefined ? (
         <Loading what="Reading the arguments" />
       ) : change === undefined ? (
         <section class="component" aria-label="Arguments">
@@ -237,7 +241,7 @@ function Details({ asked, dateMs }: { readonly asked: OpenQuestion; readonly dat
 }
 
 /** The way from the root to whoever asks. */
-function Path({ asked: { agent, path, session, world } }: { readonly asked: OpenQuestion }) {
+function Path({ asked: { agent, names: known, path, world } }: { readonly asked: OpenQuestion }) {
   const root = worlds.value.get(world)?.root
   const above = path.slice(0, -1).filter((name) => worlds.value.has(name))
   const names = [...new Set([...(root === undefined ? [] : [root]), ...above, world])]
@@ -253,9 +257,9 @@ function Path({ asked: { agent, path, session, world } }: { readonly asked: Open
             entity: name === world ? agent : undefined,
             q: undefined,
           })}
-          title={name}
+          title={known[name]?.task ?? name}
         >
-          {name === world ? (session?.name ?? name) : name}
+          {known[name]?.name ?? name}
         </a>
       ))}
     </nav>

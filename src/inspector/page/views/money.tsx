@@ -71,14 +71,14 @@ const nothingKnown: typeof summaries.value = new Map()
 
 const treeColumns: readonly Column<MoneyNode>[] = [
   { id: 'name', title: 'Node', width: 'minmax(120px, 2fr)', cell: (node) => <NodeName node={node} /> },
-  { id: 'state', title: 'State', width: '96px', isExtra: true, cell: ({ state }) => <Badge state={state} /> },
+  { id: 'state', title: 'State', width: '96px', room: 'some', cell: ({ state }) => <Badge state={state} /> },
   { id: 'granted', title: 'Granted', width: '74px', isNumber: true, cell: ({ granted }) => moneyText(granted) },
   {
     id: 'reserved',
     title: 'Reserved',
     width: '74px',
     isNumber: true,
-    isExtra: true,
+    room: 'some',
     cell: ({ reserved }) => moneyText(reserved),
   },
   { id: 'spent', title: 'Spent', width: '74px', isNumber: true, cell: ({ spent }) => moneyText(spent) },
@@ -87,16 +87,16 @@ const treeColumns: readonly Column<MoneyNode>[] = [
     title: 'Given back',
     width: '84px',
     isNumber: true,
-    isExtra: true,
+    room: 'some',
     cell: ({ givenBack }) => moneyText(givenBack),
   },
-  { id: 'calls', title: 'Calls', width: '56px', isNumber: true, isExtra: true, cell: ({ calls }) => calls ?? '–' },
+  { id: 'calls', title: 'Calls', width: '56px', isNumber: true, room: 'much', cell: ({ calls }) => calls ?? '–' },
   {
     id: 'tokens',
     title: 'Tokens',
     width: '68px',
     isNumber: true,
-    isExtra: true,
+    room: 'much',
     cell: ({ tokens }) => shortNumberText(tokens),
   },
 ]

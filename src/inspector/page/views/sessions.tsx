@@ -3,7 +3,7 @@ import { address, go } from '../data/address.ts'
 import { moment, source, streaming, summaries, wantSummary, worlds } from '../data/state.ts'
 import { type TreeRow, treeRows } from '../data/tree.ts'
 import { agoText, durationText, moneyText, numberText, shortNumberText } from '../data/words.ts'
-import { Badge } from '../parts/badge.tsx'
+import { Badge, stateName } from '../parts/badge.tsx'
 import { Empty } from '../parts/notices.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { type SessionRecord, sessionRecord, summaryOf, type WorldSummary } from '../../reading/summaries.ts'
@@ -106,18 +106,18 @@ function columns(fold: (row: Row, isOpen: boolean) => void): readonly Column<Row
       id: 'doing',
       title: 'What it does',
       width: 'minmax(110px, 3fr)',
-      isExtra: true,
+      room: 'some',
       cell: (row) => <Doing row={row} />,
     },
-    { id: 'since', title: 'Since', width: '72px', isNumber: true, isExtra: true, cell: sinceOf },
-    { id: 'moved', title: 'Moved', width: '72px', isNumber: true, isExtra: true, cell: movedOf },
-    { id: 'model', title: 'Model', width: 'minmax(64px, 1fr)', isExtra: true, cell: modelOf },
+    { id: 'since', title: 'Since', width: '72px', isNumber: true, room: 'some', cell: sinceOf },
+    { id: 'moved', title: 'Moved', width: '72px', isNumber: true, room: 'much', cell: movedOf },
+    { id: 'model', title: 'Model', width: 'minmax(64px, 1fr)', room: 'much', cell: modelOf },
     {
       id: 'steps',
       title: 'Steps',
       width: '48px',
       isNumber: true,
-      isExtra: true,
+      room: 'much',
       cell: ({ record, summary }) => summary?.agents[0]?.steps ?? record?.calls ?? '–',
     },
     {
@@ -125,7 +125,7 @@ function columns(fold: (row: Row, isOpen: boolean) => void): readonly Column<Row
       title: 'Tokens',
       width: '60px',
       isNumber: true,
-      isExtra: true,
+      room: 'some',
       cell: (row) => shortNumberText(tokensOf(row)),
     },
     { id: 'cost', title: 'Cost', width: '60px', isNumber: true, cell: (row) => moneyText(costOf(row)) },
@@ -174,10 +174,9 @@ function Counts({ rows }: { readonly rows: readonly Row[] }) {
   return (
     <span class="counts">
       {[...counts].map(([state, count]) => (
-        <span key={state} class="count" data-state={state} title={state}>
+        <span key={state} class="count" data-state={state}>
           <i aria-hidden="true" />
-          {numberText(count)}
-          <span class="hidden"> {state}</span>
+          {numberText(count)} {stateName(state)}
         </span>
       ))}
     </span>

@@ -56,7 +56,11 @@ function Waits() {
   if (reply === undefined) {
     const { value: problem } = present.problem
     if (problem !== undefined) return <ProblemNotice problem={problem} />
-    return worlds.value.size === 0 ? <Empty title="Nobody waits" /> : <Loading what="Reading who waits" />
+    return worlds.value.size === 0 ? (
+      <Empty title="No one waits">What agents wait for appears here.</Empty>
+    ) : (
+      <Loading what="Reading who waits" />
+    )
   }
   const rows = rowsOf(reply)
   const at = isPast ? shown.world.dateMs : dateMs
@@ -102,7 +106,7 @@ function Waits() {
             id: 'state',
             title: 'State',
             width: '96px',
-            isExtra: true,
+            room: 'some',
             cell: ({ isInCircle, state }) =>
               isInCircle ? <Badge state="failed">circle</Badge> : <Badge state={state} />,
           },
@@ -117,7 +121,7 @@ function Waits() {
             title: 'Since',
             width: '92px',
             isNumber: true,
-            isExtra: true,
+            room: 'some',
             cell: (row) => sinceText(row, at),
           },
           {
@@ -129,7 +133,7 @@ function Waits() {
           },
         ]}
         empty={
-          <Empty title="Nobody waits">
+          <Empty title="No one waits">
             Whatever an agent waits for stands here: models, tools, people, sessions, slots.
           </Empty>
         }
