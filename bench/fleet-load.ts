@@ -1,4 +1,4 @@
-import { agent, defineTool, type NamedWorld, scripted, standardSystems, SubagentRegistry, textOf, World } from 'entia'
+import { agent, defineTool, type Agent, scripted, standardSystems, SubagentRegistry, textOf, World } from 'entia'
 import { defineFleet, type Fleet, type FleetOptions } from 'entia/postgres'
 import { z } from 'zod'
 
@@ -50,6 +50,6 @@ export function fleetOf(options: Pick<FleetOptions, 'database' | 'maxSessions' |
 }
 
 /** Has so many sessions run, a few desks at once. */
-export async function runSessions(world: (name: string) => NamedWorld, desks: readonly string[]): Promise<void> {
+export async function runSessions(world: (name: string) => Agent, desks: readonly string[]): Promise<void> {
   await Promise.all(desks.map((name) => world(name).ask(`${jobsPerQuestion}`)))
 }

@@ -18,7 +18,7 @@ export async function measure(): Promise<Row[]> {
     await client.connect()
     const [first] = fleets as [(typeof fleets)[0]]
     for (const fleet of fleets) await fleet.work()
-    await runSessions((name) => first.world(name), ['desk/1', 'desk/2'])
+    await runSessions((name) => first.agent(name), ['desk/1', 'desk/2'])
     while ((await first.store.list()).some(({ heldBy }) => heldBy !== undefined)) await setTimeout(100)
     // The one that asked says no more.
     await setTimeout(3_000)

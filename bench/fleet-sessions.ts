@@ -52,7 +52,7 @@ async function fleetPlace(server: PostgresServer, schema: string, workers: numbe
   await fleet.status()
   const children = await Promise.all(Array.from({ length: workers }, () => started([database, schema, '50'])))
   return {
-    run: (desks) => runSessions((name) => fleet.world(name), desks),
+    run: (desks) => runSessions((name) => fleet.agent(name), desks),
     cpuMicros: async () => {
       const answers = await Promise.all(children.map((child) => asked(child, 'cpu')))
       return answers.reduce((sum, each) => sum + each, 0)

@@ -18,7 +18,7 @@ export async function measure(): Promise<Row[]> {
     const alone = await timed('alone', questions)
     const over = new AbortController()
     const flood = Array.from({ length: floodDesks }, async (_, desk) => {
-      while (!over.signal.aborted) await fleet.world(`desk/flood/slow${desk}`).ask(`${jobsPerQuestion}`)
+      while (!over.signal.aborted) await fleet.agent(`desk/flood/slow${desk}`).ask(`${jobsPerQuestion}`)
     })
     // The line is full, by far.
     while ((await fleet.status()).sessions.length < 10 * maxSessions)
@@ -44,7 +44,7 @@ export async function measure(): Promise<Row[]> {
     const tookMs: number[] = []
     for (let question = 0; question < count; question++) {
       const before = performance.now()
-      await fleet.world(`desk/${tenant}/slow`).ask('1')
+      await fleet.agent(`desk/${tenant}/slow`).ask('1')
       tookMs.push(performance.now() - before)
     }
     return tookMs

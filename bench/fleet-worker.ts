@@ -21,7 +21,7 @@ if (database !== undefined) {
   const store = sqliteStore({ folder })
   const all = worlds(store, { make: makeDesk, ...parts })
   process.on('message', (desks: string[]) => {
-    void runSessions((name) => all.world(name), desks).then(() => say(cpuMicros()))
+    void runSessions((name) => all.agent(name), desks).then(() => say(cpuMicros()))
   })
   process.once('SIGTERM', () => {
     void all

@@ -28,7 +28,7 @@ export async function measure(): Promise<Row[]> {
     const tookMs: number[] = []
     for (let index = 0; index < woken + warmUp; index++) {
       const before = performance.now()
-      await fleet.world(`desk/${index}`).ask('Where is my parcel?')
+      await fleet.agent(`desk/${index}`).ask('Where is my parcel?')
       if (index >= warmUp) tookMs.push(performance.now() - before)
     }
     tookMs.sort((a, b) => a - b)
@@ -82,7 +82,7 @@ function word(): string {
 
 /** Those that are woken are made as any other; the rest are their copies under other names. */
 async function fill(fleet: Fleet): Promise<{ readonly snapshot: number; readonly stored: number }> {
-  for (let index = 0; index < woken + warmUp; index++) await fleet.world(`desk/${index}`).sessions()
+  for (let index = 0; index < woken + warmUp; index++) await fleet.agent(`desk/${index}`).sessions()
   const copies = Math.max(0, parked - woken - warmUp)
   const sizes = await fleet.store.transaction(async (client) => {
     await client.query(

@@ -61,7 +61,7 @@ async function manyUsers(): Promise<Row[]> {
   const heaps: number[] = []
   for (let user = 0; user < users; user++) {
     const begin = performance.now()
-    for await (const part of all.world(`user-${user}`).ask('Go.').parts) {
+    for await (const part of all.agent(`user-${user}`).ask('Go.').parts) {
       if (part.type === 'text') firstMs.push(performance.now() - begin)
     }
     if (user % 1_000 === 999) heaps.push(heapBytes())

@@ -1,4 +1,4 @@
-import { agent, ask, defineTool, Runner, scripted, standardSystems, textOf, World } from 'entia'
+import { createAgent, defineTool, scripted, textOf } from 'entia'
 import { z } from 'zod'
 
 // Talks to an agent: awaits one answer, reads another as it comes, and asks for data of a given shape.
@@ -20,28 +20,25 @@ const clerk = scripted(({ messages, outputSchema }) => {
   return 'Good morning.'
 })
 
-const world = new World({ systems: standardSystems() })
-const seller = world.spawn(...agent({ model: 'shop/clerk', tools: [stock] }))
-const runner = new Runner(world, { models: { shop: clerk }, tools: [stock] })
-await runner.start()
+const seller = await createAgent({ model: 'shop/clerk', tools: [stock], models: { shop: clerk } })
 
 // One promise a turn. It rejects if the turn fails, with the failure in the error's details.
-const { text, steps } = await ask(runner, seller, 'Hello!')
+const { text, steps } = await seller.ask('Hello!')
 console.log(`${text} (${steps} step)`)
 
 // The same turn as it happens: for a terminal, or for a page by server-sent events.
-for await (const part of ask(runner, seller, 'Do you have Ulysses?').parts) {
+for await (const part of seller.ask('Do you have Ulysses?').parts) {
   if (part.type === 'tool-call') console.log(`[${part.tool} ${JSON.stringify(part.arguments)}]`)
   if (part.type === 'text') console.log(part.text)
 }
 
 // The answer as data, typed by the schema.
-const { output } = await ask(runner, seller, 'And as data?', {
+const { output } = await seller.ask('And as data?', {
   output: z.object({ title: z.string(), copies: z.number() }),
 })
 console.log((output?.copies ?? 0) + 1)
 
-await runner.stop()
+await seller.close()
 
 /*
 Prints:

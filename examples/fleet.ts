@@ -68,7 +68,7 @@ async function serve(): Promise<void> {
     const parcel = next++
     const asked = performance.now()
     // It need not exist, and is driven by whichever worker is there.
-    const { text } = await fleet.world(`customer/${parcel}`).ask(`Where is my parcel ${parcel}?`)
+    const { text } = await fleet.agent(`customer/${parcel}`).ask(`Where is my parcel ${parcel}?`)
     tookMs.push(performance.now() - asked)
     const expected = parcel % 5 === 0 ? 'lost, and you are paid back' : 'at the post office'
     if (text !== `Dear customer, your parcel ${parcel} is ${expected}.`) wrong++

@@ -1,4 +1,4 @@
-import { agent, defineTool, lastText, run, scripted, standardSystems, textOf, World } from 'entia'
+import { createAgent, defineTool, scripted, textOf } from 'entia'
 import { z } from 'zod'
 
 // The smallest agent that does something: it is asked a question, calls a tool, and answers.
@@ -20,15 +20,9 @@ const arithmetic = scripted(({ messages }) => {
   return { toolCalls: [{ name: 'add', arguments: { a: 2, b: 3 } }] }
 })
 
-// An agent is an entity. `agent({ … })` lists the components that make one: which model thinks for it, which tools it
-// has, and a conversation. A conversation that ends in something unanswered is what sets it to work.
-const world = new World({ systems: standardSystems() })
-const calculator = world.spawn(...agent({ model: 'script/arithmetic', tools: [add], messages: 'What is 2 + 3?' }))
-
-// Ticks until nothing is under way any more.
-await run(world, { models: { script: arithmetic }, tools: [add] })
-
-console.log(lastText(world, calculator))
+const agent = await createAgent({ model: 'script/arithmetic', tools: [add], models: { script: arithmetic } })
+const { text } = await agent.ask('What is 2 + 3?')
+console.log(text)
 
 /*
 Prints:

@@ -26,7 +26,7 @@ const chats = worlds(memoryStore(), {
 })
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const chat = chats.world((request.url ?? '/').slice(1))
+  const chat = chats.agent((request.url ?? '/').slice(1))
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   try {
     const said = await text(request)

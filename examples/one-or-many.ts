@@ -39,7 +39,7 @@ const { DATABASE_URL } = process.env
 // The one line that differs: what follows does not know where worlds are driven.
 const { desks, end } = await (DATABASE_URL === undefined ? oneMachine() : manyMachines(DATABASE_URL))
 
-const customer = desks.world('desk/4711')
+const customer = desks.agent('desk/4711')
 console.log((await customer.ask('My parcel is gone.')).text)
 // A message that is sent twice under one id counts once.
 await customer.message('Are you there?', { id: 'form-1' })

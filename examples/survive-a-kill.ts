@@ -3,8 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { agent, ask, defineTool, Llm, Runner, scripted, sqliteStore, standardSystems, textOf, World } from 'entia'
-import * as components from 'entia/components'
+import { createAgent, defineTool, scripted, sqliteStore, textOf } from 'entia'
 import { z } from 'zod'
 
 // An agent is killed while its tool runs. The same program, started again, finishes the turn.
@@ -31,31 +30,15 @@ const clerk = scripted(({ messages }) => {
   return { toolCalls: [{ name: 'count_boxes', arguments: { room } }] }
 })
 
-/** Called only if the store has no world of this name yet. */
-function create(): World {
-  const world = new World({ name: 'house', systems: standardSystems() })
-  world.spawn(...agent({ model: 'script/clerk', tools: [countBoxes] }))
-  return world
-}
-
 /** The program, the same for the first start and for each later one. */
 async function main(folder: string): Promise<void> {
   const store = sqliteStore({ folder })
-  const runner = await Runner.open({
-    store,
-    name: 'house',
-    create,
-    systems: standardSystems(),
-    components,
-    models: { script: clerk },
-    tools: [countBoxes],
-  })
-  await runner.start()
-  const [counter = 0] = runner.world.query(Llm)
+  const models = { script: clerk }
+  const counter = await createAgent({ store, name: 'house', model: 'script/clerk', tools: [countBoxes], models })
   // The id makes the question count once: asked again after a restart, it gives the answer of the same turn.
-  const { text } = await ask(runner, counter, 'How many boxes are there?', { id: 'question-1' })
+  const { text } = await counter.ask('How many boxes are there?', { id: 'question-1' })
   console.log(text)
-  await runner.stop()
+  await counter.close()
   await store.close()
 }
 

@@ -9,7 +9,7 @@ export { type RestoreOptions, World, type WorldOptions } from './world/world.ts'
 export type { HashOptions } from './world/snapshot.ts'
 
 // Put agents into it, and read what they say.
-export { agent, type AgentOptions, assistant, lastText, outputSchema, user } from './agent.ts'
+export { agent, type AgentOptions, assistant, lastText, outputSchema, user } from './runtime/agents/agent.ts'
 export { textOf } from './rules/projection/text-of.ts'
 export type {
   AssistantMessage,
@@ -69,10 +69,14 @@ export { ask, type Asking, type AskOptions } from './runtime/ask/ask.ts'
 export type { Answer } from './runtime/ask/answer.ts'
 export type { AskPart } from './runtime/ask/part.ts'
 
+// Make an agent and speak to it.
+export { createAgent, type CreateAgentOptions, type OwnAgent } from './runtime/agents/create-agent.ts'
+export type { AgentState, WaitsFor } from './runtime/agents/agent-state.ts'
+
 // Many worlds in one store, opened when they are spoken to.
 export type { OpenApproval } from './engine/children/open-approvals.ts'
-export type { NamedWorld } from './runtime/worlds/named-world.ts'
-export { worlds, type Worlds, type WorldsOptions } from './runtime/worlds/worlds.ts'
+export type { Agent } from './runtime/agents/agent-handle.ts'
+export { worlds, type Worlds, type WorldsOptions } from './runtime/agents/worlds.ts'
 
 // Run it, listen to it, and replay what was recorded.
 export { run } from './engine/loop/run.ts'

@@ -26,6 +26,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'agent',
     'ask',
     'assistant',
+    'createAgent',
     'declare',
     'defineComponent',
     'defineLog',

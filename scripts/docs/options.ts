@@ -6,9 +6,15 @@ import { declarationsIn, table } from './declarations.ts'
 
 /** Where the options of each function and class are declared, and what there is besides those in the table. */
 const sources: readonly (readonly [title: string, path: string, name: string, besides?: string])[] = [
-  ['agent(options)', 'src/agent.ts', 'AgentOptions'],
+  ['agent(options)', 'src/runtime/agents/agent.ts', 'AgentOptions'],
+  [
+    'createAgent(options)',
+    'src/runtime/agents/create-agent.ts',
+    'CreateAgentOptions',
+    'Besides these, the options of `agent` and of `Host`.',
+  ],
   ['ask(runner, agent, message, options)', 'src/runtime/ask/ask.ts', 'AskOptions'],
-  ['worlds(store, options)', 'src/runtime/worlds/worlds.ts', 'WorldsOptions', 'Besides these, the options of `Host`.'],
+  ['worlds(store, options)', 'src/runtime/agents/worlds.ts', 'WorldsOptions', 'Besides these, the options of `Host`.'],
   ['new Host(options)', 'src/engine/effects/host-options.ts', 'HostOptions'],
   [
     'new Runner(world, options)',

@@ -3,8 +3,8 @@ import { standardSystems } from '../../../systems/index.ts'
 import { Host } from '../../engine/effects/host.ts'
 import { realClock } from '../../engine/loop/clock.ts'
 import { firstSnapshot } from '../../engine/loop/journal-writer.ts'
-import { FleetWorlds } from '../../runtime/worlds/fleet-worlds.ts'
-import type { NamedWorld } from '../../runtime/worlds/named-world.ts'
+import { FleetWorlds } from '../../runtime/agents/fleet-worlds.ts'
+import type { Agent } from '../../runtime/agents/agent-handle.ts'
 import { databaseOf, DatabaseList } from '../../stores/postgres/database-list.ts'
 import type { Dispatcher, QueuedSession } from '../../stores/postgres/dispatcher.ts'
 import type { PostgresStore, WorkerInfo } from '../../stores/postgres/port.ts'
@@ -41,8 +41,8 @@ export interface FleetStatus {
 export interface Fleet {
   /** As it was given. It may hold passwords. */
   readonly database: string | readonly string[]
-  /** A world by its name, as `worlds(store, …).world(name)` gives it. It need not exist, and holds nothing here. */
-  world(name: string): NamedWorld
+  /** The agent of the world of that name, as `worlds(store, …).agent(name)` gives it. It need not exist, and holds nothing here. */
+  agent(name: string): Agent
   /** Has the database a world of that name, or letters for it? Makes none. @throws `store-failed` */
   exists(name: string): Promise<boolean>
   /** Makes this process one of those that drive the worlds. */
@@ -109,10 +109,10 @@ class PostgresFleet implements Fleet {
     return this.stores[this.#at(world)] as PostgresStore
   }
 
-  world(name: string): NamedWorld {
-    refuseMisfit('fleet.world', 'name', name, filledText)
+  agent(name: string): Agent {
+    refuseMisfit('fleet.agent', 'name', name, filledText)
     this.#makerOf(name)
-    return this.#namedIn(name).world(name)
+    return this.#namedIn(name).agent(name)
   }
 
   async exists(name: string): Promise<boolean> {
@@ -211,7 +211,7 @@ class PostgresFleet implements Fleet {
     const make = Object.hasOwn(worlds, kind) ? worlds[kind] : undefined
     if (make !== undefined) return make
     const known = Object.keys(worlds)
-    const what = `fleet.world: there are no worlds '${kind}', got the name ${shortly(name)}.${didYouMean(kind, known)}`
+    const what = `fleet.agent: there are no worlds '${kind}', got the name ${shortly(name)}.${didYouMean(kind, known)}`
     throw new EntiaError('invalid-argument', `${what} The fleet has: ${known.join(', ')}.`, { world: name })
   }
 }

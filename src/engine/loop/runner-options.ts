@@ -64,7 +64,12 @@ const ownOptionNames = ['host', 'store', 'record', 'maxInputsPerTick', 'name', '
 
 export const defaultMaxInputsPerTick = 256
 
-const storeShape = objectWith('a store, such as sqliteStore({ folder }) or memoryStore()', 'open', 'putText', 'close')
+export const storeShape = objectWith(
+  'a store, such as sqliteStore({ folder }) or memoryStore()',
+  'open',
+  'putText',
+  'close',
+)
 const ownShapes: Partial<ShapesOf<RunnerOptions & OpenRunnerOptions>> = {
   host: { wanted: 'a Host', fits: (value) => value instanceof Host },
   store: storeShape,

@@ -1,17 +1,14 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Archive } from '../../../components/context/archive.ts'
 import { Boundary } from '../../../components/context/boundary.ts'
 import { Conversation } from '../../../components/agent/conversation.ts'
-import { Rewound } from '../../../components/agent/rewound.ts'
 import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import type { Runner } from '../../engine/loop/runner.ts'
 import type { UserMessage } from '../../protocol/message.ts'
 import { seqAt } from '../../rules/projection/places.ts'
-import { type RewindPoint, rewindPoint, saidCount } from '../../rules/projection/rewind-point.ts'
+import type { RewindPoint } from '../../rules/projection/rewind-point.ts'
+import { isTakenBack, pointBack, takeBack } from '../ask/take-back.ts'
 import type { Entity } from '../../world/component.ts'
-import { EntiaError } from '../../base/entia-error.ts'
-import { shortly } from '../../base/known-options.ts'
 import { checkOptions, flag, type ShapesOf } from '../../base/option-shapes.ts'
 import type { World } from '../../world/world.ts'
 import { writePrivateFile } from '../config/folders.ts'
@@ -65,17 +62,17 @@ export class Rewinding {
     const pending = await this.#pending(this.#folder)
     if (pending === undefined) return
     const { changedFiles, fromSeq } = pending
-    if (isRewound(world, agent, fromSeq)) await this.#backups.putBack(fromSeq, changedFiles)
+    if (isTakenBack(world, agent, fromSeq)) await this.#backups.putBack(fromSeq, changedFiles)
     await this.#forget()
   }
 
   /** @throws `invalid-argument` for a count that is none, or more than the user has said */
   async plan({ world }: Runner, agent: Entity, count: unknown): Promise<RewindPlan> {
-    return { ...planned(world, agent, pointOf(world, agent, count)), files: await this.#files(world, agent, count) }
+    return { ...planned(world, agent, pointBack(world, agent, count)), files: await this.#files(world, agent, count) }
   }
 
   async #files(world: World, agent: Entity, count: unknown): Promise<readonly WrittenFile[]> {
-    return this.#backups.writtenSince(pointOf(world, agent, count).seq)
+    return this.#backups.writtenSince(pointBack(world, agent, count).seq)
   }
 
   /** @throws as `plan` does, and where the conversation has changed meanwhile */
@@ -83,16 +80,16 @@ export class Rewinding {
     checkOptions('rewind', options, rewindShapes)
     const { files = false, changedFiles = false } = options
     const { world } = runner
-    const point = pointOf(world, agent, count)
+    const point = pointBack(world, agent, count)
     const plan = planned(world, agent, point)
     const { fromSeq } = plan
     // A crash between the two leaves the files to the next start.
     if (files) await this.#note({ fromSeq, changedFiles })
-    await runner.post({ kind: 'rewind', agent, messages: count as number, fromSeq })
-    if (!isRewound(world, agent, fromSeq)) {
+    try {
+      await takeBack(runner, agent, count as number)
+    } catch (error) {
       await this.#forget()
-      const what = 'The conversation has changed meanwhile, and nothing was taken back.'
-      throw new EntiaError('invalid-argument', `rewind: ${what} Try again.`, { fromSeq })
+      throw error
     }
     const done = files ? await this.#backups.putBack(fromSeq, changedFiles) : []
     if (files) await this.#forget()
@@ -125,21 +122,6 @@ interface Pending {
   readonly changedFiles: boolean
 }
 
-function pointOf(world: World, agent: Entity, count: unknown): RewindPoint {
-  if (typeof count !== 'number' || !Number.isInteger(count) || count < 1) {
-    const what = `count must be a whole number of messages, 1 or more, got ${shortly(count)}.`
-    throw new EntiaError('invalid-argument', `rewind: ${what}`)
-  }
-  const point = rewindPoint(world, agent, count)
-  if (point !== undefined) return point
-  const said = saidCount(world, agent)
-  const there = said === 1 ? 'is one message' : `are ${said} messages`
-  const archived = world.has(agent, Archive) ? ' An archived turn counts as one.' : ''
-  const what =
-    said === 0 ? 'There is nothing to take back yet.' : `There ${there} to take back, got ${count}.${archived}`
-  throw new EntiaError('invalid-argument', `rewind: ${what}`, { said })
-}
-
 function planned(world: World, agent: Entity, { index, message, seq }: RewindPoint): Omit<RewindPlan, 'files'> {
   const tools = world.get(agent, ToolRegistry)?.tools ?? []
   const executing = new Set(tools.flatMap(({ name, operation }) => (operation === 'exec' ? [name] : [])))
@@ -151,11 +133,6 @@ function planned(world: World, agent: Entity, { index, message, seq }: RewindPoi
     commands: calls.filter((block) => block.type === 'tool-call' && executing.has(block.name)).length,
     isSummaryDropped: world.get(agent, Boundary)?.some((boundary) => boundary.seq >= seq) === true,
   }
-}
-
-function isRewound(world: World, agent: Entity, seq: number): boolean {
-  const ranges = world.get(agent, Rewound)?.ranges ?? []
-  return ranges.some(({ fromSeq, toSeq }) => fromSeq <= seq && seq <= toSeq)
 }
 
 function lastSeq(world: World, agent: Entity): number {

@@ -1,9 +1,11 @@
 import {
   agent,
   type AskPart,
+  createAgent,
   type HostOptions,
   memoryStore,
-  type NamedWorld,
+  type OwnAgent,
+  type Agent,
   realClock,
   scripted,
   standardSystems,
@@ -15,7 +17,7 @@ import {
 import type { SharedStore, Streams } from 'entia/stores'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
-import { FleetWorlds } from '../../../src/runtime/worlds/fleet-worlds.ts'
+import { FleetWorlds } from '../../../src/runtime/agents/fleet-worlds.ts'
 import { tool } from '../turns/tools.ts'
 import { fleet, known, place } from './fleet.ts'
 import { Pen } from './pen.ts'
@@ -36,24 +38,37 @@ const shop = scripted(async ({ messages }) => {
   return `Heard: ${said.join(', ')}`
 })
 
-function make(name: string, clerk: { readonly name: string; readonly model?: string } = { name: 'clerk' }): World {
-  const world = new World({ name, systems: standardSystems() })
-  world.spawn(...agent({ model: 'shop/assistant', tools: [buy] }), SubagentRegistry({ subagents: { clerk } }))
-  return world
-}
-
 const host = (): HostOptions => ({ models: { shop }, tools: [buy], approve: 'by-input' })
 
-/** What makes worlds, and what their Hosts have. */
+/** What its agents are, and what their Hosts have. */
 interface Shop {
   readonly host: () => HostOptions
-  readonly make: (name: string) => World
+  readonly model: string
+  /** Of the subagent `clerk`. @default the agent's */
+  readonly clerk?: string
+  /** A world was made. */
+  readonly made?: (name: string) => void
 }
 
-const theShop: Shop = { host, make }
+const theShop: Shop = { host, model: 'shop/assistant' }
+
+function team({ clerk }: Shop) {
+  return SubagentRegistry({ subagents: { clerk: { name: 'clerk', ...(clerk !== undefined && { model: clerk }) } } })
+}
+
+function makerOf(shop: Shop): (name: string) => World {
+  return (name) => {
+    shop.made?.(name)
+    const world = new World({ name, systems: standardSystems() })
+    world.spawn(...agent({ model: shop.model, tools: shop.host().tools ?? [] }), team(shop))
+    return world
+  }
+}
 
 /** @param store that of other shops, where there are some */
-function shops({ host, make }: Shop = theShop, store?: SharedStore) {
+function shops(shop: Shop = theShop, store?: SharedStore) {
+  const { host } = shop
+  const make = makerOf(shop)
   const made = fleet({ host, make, ...(store !== undefined && { store }) })
   const worlds = new FleetWorlds({
     store: made.store,
@@ -66,28 +81,42 @@ function shops({ host, make }: Shop = theShop, store?: SharedStore) {
   return { ...made, worlds }
 }
 
-type WorldNamed = (name: string) => NamedWorld
+type AgentNamed = (name: string) => Agent | Promise<Agent>
 
 /** Worlds that this process drives, each with what opens it. */
-function inOneProcess({ host, make }: Shop = theShop): WorldNamed {
-  const worlds = worldsOf(memoryStore(), { make, ...host() })
+function inOneProcess(shop: Shop = theShop): (name: string) => Agent {
+  const worlds = worldsOf(memoryStore(), { make: makerOf(shop), ...shop.host() })
   onTestFinished(() => worlds.close())
-  return (name) => worlds.world(name)
+  return (name) => worlds.agent(name)
 }
 
 /** Worlds that others drive, here two workers. */
-function inAFleet(shop: Shop = theShop): WorldNamed {
+function inAFleet(shop: Shop = theShop): (name: string) => Agent {
   const { worker, worlds } = shops(shop)
   worker('one')
   worker('two')
-  return (name) => worlds.world(name)
+  return (name) => worlds.agent(name)
+}
+
+/** Agents that this program has made, one a world. */
+function created(shop: Shop = theShop): AgentNamed {
+  const agents = new Map<string, Promise<OwnAgent>>()
+  return (name) => {
+    const known = agents.get(name)
+    if (known !== undefined) return known
+    const { tools = [], ...rest } = shop.host()
+    const made = createAgent({ name, model: shop.model, tools, with: [team(shop)], ...rest })
+    agents.set(name, made)
+    onTestFinished(async () => (await made).close())
+    return made
+  }
 }
 
 describe('a world of a fleet, by its name', () => {
   it('takes a message while no worker lives, and answers when there is one', async () => {
     const { worker, worlds } = shops()
-    await worlds.world('desk').message('hello')
-    const asked = worlds.world('desk').ask('there?')
+    await worlds.agent('desk').message('hello')
+    const asked = worlds.agent('desk').ask('there?')
     worker('one')
     expect((await asked).text).toMatch('there?')
   })
@@ -98,14 +127,14 @@ describe('a world of a fleet, by its name', () => {
     const written = vi.spyOn(store.streams as Streams, 'write')
     const watched = vi.spyOn(store.streams as Streams, 'watched')
     worker('one')
-    const unread = worlds.world('desk').ask('Write.')
+    const unread = worlds.agent('desk').ask('Write.')
     const first = await pen.next()
     first.write('Once ')
     await expect.poll(() => watched).toHaveBeenCalledTimes(2)
     first.end()
     await unread
     expect(written).not.toHaveBeenCalled()
-    const asked = worlds.world('desk').ask('Again.')
+    const asked = worlds.agent('desk').ask('Again.')
     const reader = new Reader(asked.parts)
     const second = await pen.next()
     second.write('Twice ')
@@ -120,11 +149,11 @@ describe('the events of a world of a fleet that is not there', () => {
   it('begin with its first one, once another process has it made, and make none', async () => {
     const { store, worker, worlds } = shops()
     const looked = vi.spyOn(store, 'ticks')
-    const events = worlds.world('desk').events()
+    const events = worlds.agent('desk').events()
     await expect.poll(() => looked.mock.calls.length).toBeGreaterThan(2)
     expect(await store.list()).toEqual([])
     const elsewhere = shops(theShop, store)
-    await elsewhere.worlds.world('desk').message('hello')
+    await elsewhere.worlds.agent('desk').message('hello')
     worker('one')
     const read: string[] = []
     for await (const event of events) if (read.push(event.type) && event.type === 'turn-ended') break
@@ -138,7 +167,7 @@ describe('the events of a world of a fleet that is not there', () => {
   it('are waited for no more once the reader has left, or the worlds are closed', async () => {
     const { store, worlds } = shops()
     const looked = vi.spyOn(store, 'ticks')
-    const [left, open] = [worlds.world('desk').events(), worlds.world('desk').events()]
+    const [left, open] = [worlds.agent('desk').events(), worlds.agent('desk').events()]
     await expect.poll(() => looked.mock.calls.length).toBeGreaterThan(0)
     expect(looked.mock.lastCall?.[0]).toHaveLength(2)
     await left.return?.()
@@ -152,18 +181,19 @@ describe('the events of a world of a fleet that is not there', () => {
 })
 
 describe('the events of a world by its name', () => {
-  const closable: Readonly<Record<string, () => { readonly world: WorldNamed; readonly close: () => Promise<void> }>> =
-    {
-      'of one process': () => {
-        const all = worldsOf(memoryStore(), { make, ...host() })
-        return { world: (name) => all.world(name), close: () => all.close() }
-      },
-      'of a fleet': () => {
-        const { worker, worlds } = shops()
-        worker('one')
-        return { world: (name) => worlds.world(name), close: () => worlds.close() }
-      },
-    }
+  const closable: Readonly<
+    Record<string, () => { readonly world: (name: string) => Agent; readonly close: () => Promise<void> }>
+  > = {
+    'of one process': () => {
+      const all = worldsOf(memoryStore(), { make: makerOf(theShop), ...host() })
+      return { world: (name) => all.agent(name), close: () => all.close() }
+    },
+    'of a fleet': () => {
+      const { worker, worlds } = shops()
+      worker('one')
+      return { world: (name) => worlds.agent(name), close: () => worlds.close() }
+    },
+  }
 
   it.each(Object.entries(closable))(
     '%s end when all worlds are closed, for a reader that waits and for one that begins later',
@@ -196,17 +226,115 @@ describe('the events of a world by its name', () => {
 describe.each([
   ['of one process', inOneProcess],
   ['of a fleet', inAFleet],
-])('a world %s, by its name', (_, open) => {
+])('a world %s', (_, open) => {
+  it('that there is not is made by no one who only looks, and is there for all once it was spoken to', async () => {
+    const made: string[] = []
+    const desk = open({ ...theShop, made: (name) => made.push(name) })('nobody')
+    expect([await desk.approvals(), await desk.sessions()]).toEqual([[], []])
+    for (const refused of [desk.attach(), desk.cancel(), desk.answer('approval-1', true)])
+      await expect(refused).rejects.toMatchObject({ code: 'no-such-world', details: { world: 'nobody' } })
+    const parts = desk.attach().parts
+    await expect(parts.next()).rejects.toMatchObject({ code: 'no-such-world' })
+    const unheard = desk.events()
+    const events = desk.events()
+    expect(await desk.sessions()).toEqual([])
+    expect(made).toEqual([])
+    await unheard.return?.()
+    const asked = desk.ask('hello')
+    expect(await desk.sessions()).toEqual([])
+    expect((await asked).text).toBe('Heard: hello')
+    expect((await desk.attach()).text).toBe('Heard: hello')
+    const types: string[] = []
+    for await (const { type } of events) if (types.push(type) && type === 'turn-ended') break
+    expect(types).toEqual(expect.arrayContaining(['turn-started', 'model-called', 'model-replied', 'turn-ended']))
+  })
+})
+
+describe.each<[string, (shop?: Shop) => AgentNamed]>([
+  ['that a program has made', created],
+  ['of a world of one process', inOneProcess],
+  ['of a world of a fleet', inAFleet],
+])('an agent %s', (_, open) => {
   it('answers, and knows what was said before', async () => {
-    const worldNamed = open()
-    expect((await worldNamed('desk').ask('one')).text).toBe('Heard: one')
-    expect((await worldNamed('desk').ask('two')).text).toBe('Heard: one, two')
-    expect((await worldNamed('desk').attach()).text).toBe('Heard: one, two')
-    expect((await worldNamed('other').ask('three')).text).toBe('Heard: three')
+    const named = open()
+    expect((await (await named('desk')).ask('one')).text).toBe('Heard: one')
+    expect((await (await named('desk')).ask('two')).text).toBe('Heard: one, two')
+    expect((await (await named('desk')).attach()).text).toBe('Heard: one, two')
+    expect((await (await named('other')).ask('three')).text).toBe('Heard: three')
+  })
+
+  it('gives its conversation, and what it does', async () => {
+    const desk = await open()('desk')
+    expect(await desk.history()).toEqual([])
+    expect(await desk.state()).toMatchObject({ isBusy: false, waitsFor: [] })
+    await desk.ask('one')
+    expect((await desk.history()).map((message) => `${message.role}: ${textOf(message)}`)).toEqual([
+      'user: one',
+      'assistant: Heard: one',
+    ])
+    expect(await desk.state()).toMatchObject({
+      isBusy: false,
+      waitsFor: [],
+      last: { text: 'Heard: one', stop: 'done' },
+    })
+  })
+
+  it('says what it waits for: its model, a person', async () => {
+    const desk = await open()('desk')
+    for await (const { type } of desk.ask('wait').parts) {
+      if (type !== 'step') continue
+      expect(await desk.state()).toMatchObject({ isBusy: true, waitsFor: ['model'] })
+      await desk.cancel()
+    }
+    for await (const part of desk.ask('buy').parts) {
+      if (part.type !== 'approval-requested') continue
+      expect(await desk.state()).toMatchObject({ isBusy: true, waitsFor: ['people'], last: { stop: 'cancelled' } })
+      await desk.answer(part.approval, false)
+    }
+  })
+
+  it('takes back what was said last', async () => {
+    const desk = await open()('desk')
+    await desk.ask('one')
+    await desk.ask('two')
+    await desk.ask('three')
+    await desk.rewind(2)
+    expect((await desk.ask('four')).text).toBe('Heard: one, four')
+    await desk.rewind()
+    expect((await desk.history()).length).toBe(2)
+    await expect(desk.rewind(2)).rejects.toMatchObject({ code: 'invalid-argument' })
+    await expect(desk.rewind(0)).rejects.toMatchObject({ code: 'invalid-argument' })
+  })
+
+  it('goes on with a turn whose step was stopped', async () => {
+    const desk = await open()('desk')
+    const asked = desk.ask('wait')
+    const parts = asked.parts
+    for await (const { type } of parts) if (type === 'step') break
+    await desk.stopStep('enough')
+    expect(await desk.state()).toMatchObject({ isBusy: true, waitsFor: [] })
+    await desk.message('more')
+    expect((await asked).text).toBe('Heard: wait, more')
+  })
+
+  it('calls a listener for its events of one kind, or of all, until that ends', async () => {
+    const desk = await open()('desk')
+    await desk.ask('one')
+    const heard: string[] = []
+    const end = desk.on('turn-ended', ({ type }) => heard.push(type))
+    const all: string[] = []
+    const endAll = desk.on('*', ({ type }) => void all.push(type))
+    await desk.ask('two')
+    await expect.poll(() => heard).toEqual(['turn-ended'])
+    expect(all).toEqual(expect.arrayContaining(['turn-started', 'model-called', 'turn-ended']))
+    end()
+    endAll()
+    await desk.ask('three')
+    expect(heard).toEqual(['turn-ended'])
   })
 
   it('takes a message without waiting for its answer, once under an id', async () => {
-    const desk = open()('desk')
+    const desk = await open()('desk')
     await desk.message('one', { id: 'a' })
     await desk.message('one', { id: 'a' })
     expect((await desk.attach()).text).toBe('Heard: one')
@@ -215,7 +343,7 @@ describe.each([
   })
 
   it('ends a turn that is cancelled, and takes the next message', async () => {
-    const desk = open()('desk')
+    const desk = await open()('desk')
     const asked = desk.ask('wait')
     for await (const part of asked.parts) if (part.type === 'step') await desk.cancel('enough')
     expect((await asked).stop).toBe('cancelled')
@@ -223,7 +351,7 @@ describe.each([
   })
 
   it('ends a turn whose caller has left', async () => {
-    const desk = open()('desk')
+    const desk = await open()('desk')
     const caller = new AbortController()
     const asked = desk.ask('wait', { signal: caller.signal })
     for await (const part of asked.parts) if (part.type === 'step') caller.abort()
@@ -231,7 +359,7 @@ describe.each([
   })
 
   it('lists its sessions, and shows them in the parts of the turn', async () => {
-    const desk = open()('desk')
+    const desk = await open()('desk')
     const asked = desk.ask('delegate')
     const seen: string[] = []
     for await (const part of asked.parts) seen.push(part.type)
@@ -242,7 +370,7 @@ describe.each([
   })
 
   it('counts a message once under an id', async () => {
-    const desk = open()('desk')
+    const desk = await open()('desk')
     const [one, two] = await Promise.all([desk.ask('once', { id: 'a' }), desk.ask('once', { id: 'a' })])
     expect([one.text, two.text]).toEqual(['Heard: once', 'Heard: once'])
     expect((await desk.ask('once', { id: 'a' })).text).toBe('Heard: once')
@@ -250,7 +378,7 @@ describe.each([
   })
 
   it('has the turn so far in the parts of a message that was taken before, open or over', async () => {
-    const desk = open()('desk')
+    const desk = await open()('desk')
     const types = async (parts: AsyncIterable<AskPart>, until: string) => {
       const read: string[] = []
       for await (const { type } of parts) {
@@ -272,36 +400,13 @@ describe.each([
     expect(await types(desk.ask('again', { id: 'b' }).parts, 'end')).not.toContain('tool-call')
   })
 
-  it('that there is not is made by no one who only looks, and is there for all once it was spoken to', async () => {
-    const made: string[] = []
-    const shop = { host, make: (name: string) => (made.push(name), make(name)) }
-    const desk = open(shop)('nobody')
-    expect([await desk.approvals(), await desk.sessions()]).toEqual([[], []])
-    for (const refused of [desk.attach(), desk.cancel(), desk.answer('approval-1', true)])
-      await expect(refused).rejects.toMatchObject({ code: 'no-such-world', details: { world: 'nobody' } })
-    const parts = desk.attach().parts
-    await expect(parts.next()).rejects.toMatchObject({ code: 'no-such-world' })
-    const unheard = desk.events()
-    const events = desk.events()
-    expect(await desk.sessions()).toEqual([])
-    expect(made).toEqual([])
-    await unheard.return?.()
-    const asked = desk.ask('hello')
-    expect(await desk.sessions()).toEqual([])
-    expect((await asked).text).toBe('Heard: hello')
-    expect((await desk.attach()).text).toBe('Heard: hello')
-    const types: string[] = []
-    for await (const { type } of events) if (types.push(type) && type === 'turn-ended') break
-    expect(types).toEqual(expect.arrayContaining(['turn-started', 'model-called', 'model-replied', 'turn-ended']))
-  })
-
   it('gives an output as its schema says', async () => {
-    const { output } = await open()('desk').ask('number', { output: z.object({ number: z.number() }) })
+    const { output } = await (await open()('desk')).ask('number', { output: z.object({ number: z.number() }) })
     expect(output?.number).toBe(7)
   })
 
   it('shows the parts of its turn, and takes the answer of a person', async () => {
-    const desk = open()('desk')
+    const desk = await open()('desk')
     const asked = desk.ask('buy')
     const seen: string[] = []
     for await (const part of asked.parts) {
@@ -313,7 +418,7 @@ describe.each([
   })
 
   it('is told by its events, until the reader has enough', async () => {
-    const desk = open()('desk')
+    const desk = await open()('desk')
     await desk.ask('one')
     const events = desk.events()
     await desk.message('two')
@@ -327,7 +432,7 @@ describe.each([
 
   it('shows text before the answer is committed, and none of it twice', async () => {
     const pen = new Pen()
-    const asked = open(writers(pen))('desk').ask('Write.')
+    const asked = (await open(writers(pen))('desk')).ask('Write.')
     const reader = new Reader(asked.parts)
     const writing = await pen.next()
     writing.think('What did ')
@@ -348,7 +453,7 @@ describe.each([
 
   it('voids the text of a call that was cut off', async () => {
     const pen = new Pen()
-    const asked = open(writers(pen))('desk').ask('Write.')
+    const asked = (await open(writers(pen))('desk')).ask('Write.')
     const reader = new Reader(asked.parts)
     const cut = await pen.next()
     cut.write('Once ')
@@ -367,7 +472,7 @@ describe.each([
 
   it('voids the text of a turn that is cancelled', async () => {
     const pen = new Pen()
-    const desk = open(writers(pen))('desk')
+    const desk = await open(writers(pen))('desk')
     const asked = desk.ask('Write.')
     const reader = new Reader(asked.parts)
     const writing = await pen.next()
@@ -380,7 +485,7 @@ describe.each([
 
   it('shows who comes in the midst of a text all of it', async () => {
     const pen = new Pen()
-    const desk = open(writers(pen))('desk')
+    const desk = await open(writers(pen))('desk')
     const first = new Reader(desk.ask('Write.').parts)
     const writing = await pen.next()
     writing.write('Once ')
@@ -400,8 +505,9 @@ describe.each([
 
   it('tells by its events what models stream in its sessions', async () => {
     const pen = new Pen()
-    const clerk = { name: 'clerk', model: 'pen/clerk' }
-    const desk = open({ host: () => ({ ...host(), models: { shop, pen } }), make: (name) => make(name, clerk) })('desk')
+    const desk = await open({ ...theShop, host: () => ({ ...host(), models: { shop, pen } }), clerk: 'pen/clerk' })(
+      'desk',
+    )
     const events = desk.events()
     await desk.message('delegate')
     const writing = await pen.next()
@@ -418,14 +524,7 @@ describe.each([
 
 /** Worlds whose model a test writes for. */
 function writers(pen: Pen): Shop {
-  return {
-    host: () => ({ models: { pen } }),
-    make: (name) => {
-      const world = new World({ name, systems: standardSystems() })
-      world.spawn(...agent({ model: 'pen/writer' }))
-      return world
-    },
-  }
+  return { host: () => ({ models: { pen } }), model: 'pen/writer' }
 }
 
 /** Reads the parts of a turn, and keeps what counts of the text. */

@@ -15,7 +15,7 @@ import type { SharedStore } from 'entia/stores'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Board } from '../../../src/engine/fleet/board.ts'
 import { letterLine } from '../../../src/protocol/letter.ts'
-import { FleetWorlds } from '../../../src/runtime/worlds/fleet-worlds.ts'
+import { FleetWorlds } from '../../../src/runtime/agents/fleet-worlds.ts'
 import { tool } from '../turns/tools.ts'
 import { fleet, known, place } from './fleet.ts'
 
@@ -57,7 +57,7 @@ function offices() {
     place: (world) => place(made.store, world),
   })
   onTestFinished(() => worlds.close())
-  return { ...made, desk: worlds.world('desk') }
+  return { ...made, desk: worlds.agent('desk') }
 }
 
 /** Puts a snapshot that is none in the place of a session's. */
@@ -254,7 +254,7 @@ describe('a root world that only waits for a person', () => {
       known,
       make,
       place: (world) => place(store, world),
-    }).world('shop')
+    }).agent('shop')
     await shop.message('Buy.')
     await stopped
     expect((await store.list()).find(({ name }) => name === 'shop')?.heldBy).toBeUndefined()
@@ -272,7 +272,7 @@ describe('a world of one process, by its name', () => {
     const chats = worldsOf(store, { make, models: { office }, tools: [buy], approve: 'by-input' })
     onTestFinished(() => chats.close())
     const asked = new Promise((resolve) => chats.on('approval-requested', resolve))
-    const desk = chats.world('desk')
+    const desk = chats.agent('desk')
     const answer = desk.ask('Get me one.')
     await asked
     const [open, ...more] = await desk.approvals()

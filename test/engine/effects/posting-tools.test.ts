@@ -144,7 +144,7 @@ describe('a tool that posts to the world of its call', () => {
       agent: () => 1,
     })
     onTestFinished(() => all.close())
-    await all.world('a').ask('Go')
+    await all.agent('a').ask('Go')
     const seen: string[] = []
     const result = await simulate({
       seed: 3,

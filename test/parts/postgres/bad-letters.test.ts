@@ -172,8 +172,8 @@ describe('two fleets on the same tables', () => {
     const [shop, site] = [fleetIn(schema, 'shop', { maxSessions: 1 }), fleetIn(schema, 'site', { leaseMs: 2_000 })]
     const unfit: string[] = []
     const answers = [1, 2, 3, 4].flatMap((number) => [
-      shop.world(`shop/${number}`).ask('Hello?'),
-      site.world(`site/${number}`).ask('Hello?'),
+      shop.agent(`shop/${number}`).ask('Hello?'),
+      site.agent(`site/${number}`).ask('Hello?'),
     ])
     await shop.work({ unfit: (world) => void unfit.push(world) })
     await site.work({ unfit: (world) => void unfit.push(world) })

@@ -57,7 +57,7 @@ export class Load {
   }
 
   async #ask(name: string): Promise<void> {
-    const world = this.#front.world(name)
+    const world = this.#front.agent(name)
     const events = world.events()
     const watched = this.#watch(events, name)
     for (let round = 0; !this.#isEnding; round++) {
@@ -93,7 +93,7 @@ export class Load {
 
   /** Gives how many sessions a desk has had. */
   async #checkSessions(name: string, asked: number): Promise<number> {
-    const sessions = await this.#front.world(name).sessions()
+    const sessions = await this.#front.agent(name).sessions()
     const expected = asked * this.#options.jobs
     if (sessions.length !== expected) this.#wrong.push(`${name} has ${sessions.length} sessions of ${expected}`)
     for (const { sessionId, status } of sessions)

@@ -48,7 +48,7 @@ async function twoDatabases() {
   const fleet = fleetIn(databases)
   const names = Array.from({ length: 8 }, (_, at) => `desk/${at}`)
   const worker = await fleet.work({ note: 'of both' })
-  await Promise.all(names.map((name) => fleet.world(name).ask('hello')))
+  await Promise.all(names.map((name) => fleet.agent(name).ask('hello')))
   const [one = '', two = ''] = databases.map((_, at) => names.find((name) => fleet.storeOf(name) === fleet.stores[at]))
   return { databases, fleet, names, one, two, worker }
 }
@@ -60,8 +60,8 @@ describe('a fleet over several databases', () => {
     const fleet = fleetIn(text)
     expect(fleet.stores).toHaveLength(2)
     await fleet.work()
-    expect((await fleet.world('desk/1').ask('hello')).text).toBe('Heard: hello')
-    expect((await fleetIn(databases).world('desk/1').ask('again')).text).toBe('Heard: again')
+    expect((await fleet.agent('desk/1').ask('hello')).text).toBe('Heard: hello')
+    expect((await fleetIn(databases).agent('desk/1').ask('again')).text).toBe('Heard: again')
     const [stdout, stderr] = [new Output(), new Output()]
     expect(await workersCommand([], { environment: { DATABASE_URL: text }, stdout, stderr })).toBe(0)
     for (const database of databases) expect(stdout.text).toContain(` ${shown(database)} `)

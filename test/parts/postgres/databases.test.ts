@@ -42,7 +42,7 @@ describe('a fleet over several databases', () => {
     const databases = await newDatabases(3)
     const [front, worker] = [processIn(databases), processIn(databases)]
     await worker.work()
-    const answers = await Promise.all(names.map(async (name) => (await front.world(name).ask(`Ask ${name}`)).text))
+    const answers = await Promise.all(names.map(async (name) => (await front.agent(name).ask(`Ask ${name}`)).text))
     for (const [at, answer] of answers.entries()) expect(answer).toContain(`done ${names[at]}`)
     const kept = await Promise.all(databases.map(worldsIn))
     const roots = kept.map((worlds) => new Set(worlds.map(({ root }) => root)))
@@ -76,7 +76,7 @@ describe('a fleet over several databases', () => {
     }
     const fleet = processIn(databases, { models, maxSessions: 8 })
     await fleet.work({ sessions: 3 })
-    await Promise.all(names.map((name) => fleet.world(name).ask('Ask long work')))
+    await Promise.all(names.map((name) => fleet.agent(name).ask('Ask long work')))
     expect(most).toBe(3)
   })
 
@@ -86,11 +86,11 @@ describe('a fleet over several databases', () => {
     onTestFinished(() => proxy.close())
     const fleet = processIn([one, proxy.url])
     await fleet.work()
-    await Promise.all(names.map((name) => fleet.world(name).ask('Hello.')))
+    await Promise.all(names.map((name) => fleet.agent(name).ask('Hello.')))
     const [here, away] = [0, 1].map((at) => names.filter((name) => fleet.storeOf(name) === fleet.stores[at]))
     proxy.cut()
-    const late = fleet.world(away?.[0] ?? '').ask('Are you there?')
-    const answers = (here ?? []).map(async (name) => (await fleet.world(name).ask('And now?')).text)
+    const late = fleet.agent(away?.[0] ?? '').ask('Are you there?')
+    const answers = (here ?? []).map(async (name) => (await fleet.agent(name).ask('And now?')).text)
     expect(new Set(await Promise.all(answers))).toEqual(new Set(['done And now?']))
     proxy.mend()
     expect((await late).text).toBe('done Are you there?')
@@ -103,7 +103,7 @@ describe('a fleet over several databases', () => {
     const worker = await fleet.work()
     const held = new Promise((resolve) => worker.on('provider-held', resolve))
     fleet
-      .world('desk/1')
+      .agent('desk/1')
       .ask('Hello?')
       .catch(() => undefined)
     await held
@@ -115,7 +115,7 @@ describe('a fleet over several databases', () => {
     const databases = await newDatabases(2)
     const fleet = processIn(databases)
     const worker = await fleet.work({ note: 'rack 1' })
-    await Promise.all(names.map((name) => fleet.world(name).ask('Hello.')))
+    await Promise.all(names.map((name) => fleet.agent(name).ask('Hello.')))
     expect(worker.holds.worlds).toBe(names.length)
     expect(await worker.metrics()).toMatchObject({ worldsHeld: names.length, workersAlive: 1, lettersWaiting: 0 })
     expect((await fleet.status()).workers.filter(({ note }) => note === 'rack 1')).toMatchObject([

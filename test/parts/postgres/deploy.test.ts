@@ -24,10 +24,10 @@ describe('a deploy under load', () => {
       const name = `desk/${desk}`
       for (let round = 0; ; round++) {
         const jobs = [0, 1, 2].map((job) => `job${desk}.${round}.${job}`)
-        const { text } = await front.world(name).ask(`Jobs: ${jobs.join(' ')}`)
+        const { text } = await front.agent(name).ask(`Jobs: ${jobs.join(' ')}`)
         expect(text).toBe(jobs.map((job) => `${job} done`).join('; '))
         if (runsOfNewOnes() <= 30) continue
-        const sessions = await front.world(name).sessions()
+        const sessions = await front.agent(name).sessions()
         expect(sessions.map(({ status }) => status)).toEqual(Array(3 * (round + 1)).fill('succeeded'))
         return
       }
@@ -53,13 +53,13 @@ describe('workers whose clocks are an hour apart', () => {
       workers.start({ clockAheadMs: -hourMs }),
       workers.start({ clockAheadMs: hourMs }),
     ])
-    expect((await front.world('desk/1').ask('Jobs: a b c d')).text).toBe('a done; b done; c done; d done')
-    const asked = front.world('desk/1').ask('Jobs: e f g h')
+    expect((await front.agent('desk/1').ask('Jobs: a b c d')).text).toBe('a done; b done; c done; d done')
+    const asked = front.agent('desk/1').ask('Jobs: e f g h')
     const { pid } = await workers.says((said) => said.what === 'tool' && said.step === 1)
     const holder = workers.running.find((each) => each.pid === pid) ?? behind
     await holder.kill()
     expect((await asked).text).toBe('e done; f done; g done; h done')
-    expect((await front.world('desk/1').ask('Still there?')).text).toBe('Still there?')
+    expect((await front.agent('desk/1').ask('Still there?')).text).toBe('Still there?')
     expect(workers.doubles('once')).toEqual([])
   })
 })

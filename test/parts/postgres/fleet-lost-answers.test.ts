@@ -25,7 +25,7 @@ describe('a session that a worker was given', () => {
     const front = closed(clerks({ ...options, database: inject('postgres') }))
     await front.status()
     const jobs = ['a', 'b', 'c', 'd', 'e', 'f']
-    const asked = front.world('desk/1').ask(`Jobs: ${jobs.join(' ')}`)
+    const asked = front.agent('desk/1').ask(`Jobs: ${jobs.join(' ')}`)
     await closed(clerks({ ...options, database: proxy.url })).work()
     await vi.waitFor(async () => expect((await front.status()).sessions.length).toBeGreaterThan(3), {
       interval: 5,
@@ -79,8 +79,8 @@ describe('a root world', () => {
         CREATE TRIGGER slowly BEFORE INSERT ON ${schema}.rows FOR EACH ROW EXECUTE FUNCTION ${schema}.slowly()`),
     )
     await fleet.work()
-    expect((await fleet.world('desk/1').ask('Hello.')).text).toBe('Heard: Hello.')
-    expect((await fleet.world('desk/1').ask('And now?')).text).toBe('Heard: And now?')
+    expect((await fleet.agent('desk/1').ask('Hello.')).text).toBe('Heard: Hello.')
+    expect((await fleet.agent('desk/1').ask('And now?')).text).toBe('Heard: And now?')
   })
 })
 

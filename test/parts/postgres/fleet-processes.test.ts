@@ -43,7 +43,7 @@ describe('a worker process that is killed', () => {
     for (let round = 0; round < 6; round++) {
       const name = `desk/${round}`
       const jobs = jobsOf(`${round}-`, 6)
-      const asked = front.world(name).ask(`Jobs: ${jobs.join(' ')}`)
+      const asked = front.agent(name).ask(`Jobs: ${jobs.join(' ')}`)
       const { pid: worker } = await workers.says((said) => said.what === 'tool' && said.step === 1)
       const holder = await holderOf(front, name)
       // Every other time it is the holder of the root, which has sessions or has none.
@@ -76,7 +76,7 @@ describe('a tool that writes to the world of its call', () => {
     const { front, workers } = fleetOf({ tellMs: 600_000 })
     await workers.start()
     const told = workers.says(({ what }) => what === 'told')
-    const asked = front.world('desk/telling').ask(said)
+    const asked = front.agent('desk/telling').ask(said)
     const { pid } = await told
     await workers.start({ tellMs: 0 })
     const again = workers.says((each) => each.what === 'told' && each.pid !== pid)

@@ -53,7 +53,7 @@ describe('a fleet', () => {
     const [front, one, two] = processes(3)
     await Promise.all([one?.work(), two?.work()])
     const answers = ['site/1', 'site/2', 'site/3'].map(
-      async (name) => (await front?.world(name).ask('Make a crystal.'))?.text,
+      async (name) => (await front?.agent(name).ask('Make a crystal.'))?.text,
     )
     expect(await Promise.all(answers)).toEqual(['crystal made', 'crystal made', 'crystal made'])
   })
@@ -61,7 +61,7 @@ describe('a fleet', () => {
   it('runs sessions of sessions wherever there is room, with one slot for all of them', async () => {
     const [front, one, two] = processes(3, { maxSessions: 1 })
     await Promise.all([one?.work({ sessions: 2 }), two?.work({ sessions: 2 })])
-    const site1 = front?.world('site/1')
+    const site1 = front?.agent('site/1')
     expect((await site1?.ask('Make a house.'))?.text).toBe(house)
     expect(await site1?.sessions()).toMatchObject([{ status: 'succeeded', prompt: 'Make a wall.' }])
     const status = await front?.status()
@@ -73,7 +73,7 @@ describe('a fleet', () => {
   it('goes on where another process drives the world after one has left in the midst of it', async () => {
     const [front, one, two] = processes(3)
     const first = await one?.work()
-    const asked = front?.world('site/1').ask('Make a house.')
+    const asked = front?.agent('site/1').ask('Make a house.')
     for await (const part of asked?.parts ?? []) if (part.type === 'session-started') break
     await first?.stop()
     await two?.work()
@@ -82,7 +82,7 @@ describe('a fleet', () => {
 
   it('refuses worlds that it cannot make, and says which there are', () => {
     const [front] = processes(1)
-    expect(() => front?.world('sight/1')).toThrow(EntiaError)
-    expect(() => front?.world('sites/1')).toThrow("Did you mean 'site'?")
+    expect(() => front?.agent('sight/1')).toThrow(EntiaError)
+    expect(() => front?.agent('sites/1')).toThrow("Did you mean 'site'?")
   })
 })

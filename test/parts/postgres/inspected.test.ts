@@ -16,7 +16,7 @@ describe('the inspector of a fleet', () => {
     })
     onTestFinished(() => fleet.close())
     const worker = await fleet.work()
-    const { text } = await fleet.world('desk/1').ask('Jobs: ant bee')
+    const { text } = await fleet.agent('desk/1').ask('Jobs: ant bee')
     expect(text).toContain('bee done')
     const original = storeIn(schema)
     const all = async () => {

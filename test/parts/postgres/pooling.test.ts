@@ -52,10 +52,10 @@ describe('a fleet behind a pooler of transactions', () => {
     const [front, one, two] = [processIn(), processIn(), processIn()]
     const first = await one.work()
     await two.work()
-    const answers = await Promise.all(names.map(async (name) => (await front.world(name).ask(`Ask ${name}`)).text))
+    const answers = await Promise.all(names.map(async (name) => (await front.agent(name).ask(`Ask ${name}`)).text))
     for (const [at, answer] of answers.entries()) expect(answer).toContain(`done ${names[at]}`)
     await first.stop()
-    expect((await front.world('desk/0').ask('And now?')).text).toBe('done And now?')
+    expect((await front.agent('desk/0').ask('And now?')).text).toBe('done And now?')
     expect(pooler.refused).toEqual([])
     expect(pooler.transactions).toBeGreaterThan(100)
     // The pooler's three, and those that listen: of the process that asks, and of the worker that is left.
@@ -87,7 +87,7 @@ describe('a worker that is to have few connections', () => {
     const fleet = defineFleet({ database, worlds: { desk }, models: { desk: clerk }, idleMs: 50, maxConnections: 0 })
     onTestFinished(() => fleet.close())
     await fleet.work()
-    const answers = await Promise.all(names.map(async (name) => (await fleet.world(name).ask(`Ask ${name}`)).text))
+    const answers = await Promise.all(names.map(async (name) => (await fleet.agent(name).ask(`Ask ${name}`)).text))
     for (const [at, answer] of answers.entries()) expect(answer).toContain(`done ${names[at]}`)
     const [row] = await asked(
       database,

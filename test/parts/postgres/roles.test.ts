@@ -89,7 +89,7 @@ describe('a role that may only post and read', () => {
       return fleet
     })
     await fleets[1]?.work()
-    expect((await fleets[0]?.world('desk/1').ask('Hello?'))?.text).toBe('At your service.')
+    expect((await fleets[0]?.agent('desk/1').ask('Hello?'))?.text).toBe('At your service.')
     expect((await fleets[0]?.status())?.workers).toHaveLength(1)
     await expect(fleets[0]?.work()).rejects.toMatchObject({ code: 'store-failed' })
   })

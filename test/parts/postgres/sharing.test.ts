@@ -36,12 +36,12 @@ describe('a provider that asks one worker for a pause', () => {
     const two = processIn(schema, { models: { desk: scripted(() => `after ${performance.now() - heldAtMs}`) } })
     const first = await one.work({ worlds: 1 })
     const held = new Promise((resolve) => first.on('provider-held', resolve))
-    const refused = one.world('desk/1').ask('Hello?')
+    const refused = one.agent('desk/1').ask('Hello?')
     refused.catch(() => undefined)
     await held
     await expect.poll(async () => (await two.store.peers.state()).pauses).toMatchObject([{ provider: 'desk' }])
     await two.work({ worlds: 1 })
-    const { text } = await two.world('desk/2').ask('Hello?')
+    const { text } = await two.agent('desk/2').ask('Hello?')
     expect(Number(text.replace('after ', ''))).toBeGreaterThanOrEqual(pauseMs - 50)
   })
 })
@@ -71,9 +71,9 @@ describe('room for calls of a provider', () => {
       return worlds
     })
     const [front] = fleets as [Fleet]
-    for (let warm = 0; warm < 4; warm++) await front.world(`desk/warm-${warm}`).ask('Hello?')
+    for (let warm = 0; warm < 4; warm++) await front.agent(`desk/warm-${warm}`).ask('Hello?')
     most = 0
-    await Promise.all(Array.from({ length: 24 }, (_, each) => front.world(`desk/${each}`).ask('At once?')))
+    await Promise.all(Array.from({ length: 24 }, (_, each) => front.agent(`desk/${each}`).ask('At once?')))
     expect(driven.every(({ size }) => size > 0)).toBe(true)
     expect(most).toBe(4)
   })
@@ -85,13 +85,13 @@ describe('a worker that lacks a tool which another has', () => {
     const models = { desk: scripted(({ tools }) => `I have ${tools.map(({ name }) => name).join(', ')}.`) }
     const [able, lacking] = [processIn(schema, { models }), processIn(schema, { models, tools: [] })]
     const before = await able.work()
-    expect((await able.world('desk/1').ask('What?')).text).toBe('I have search.')
+    expect((await able.agent('desk/1').ask('What?')).text).toBe('I have search.')
     await before.stop()
     const full = await able.work({ worlds: 0 })
     const unfit = new Promise<string>((resolve) => {
       void lacking.work({ unfit: (world, code) => resolve(`${world} ${code}`) })
     })
-    const answer = able.world('desk/1').ask('And now?')
+    const answer = able.agent('desk/1').ask('And now?')
     expect(await unfit).toBe('desk/1 missing-handler')
     expect((await able.store.due(10))[0]).toMatchObject({ name: 'desk/1', epoch: 1, strikes: 0 })
     await able.work()
@@ -104,7 +104,7 @@ describe('a worker that lacks a tool which another has', () => {
     const fleet = processIn(schema, { models: {} })
     const worker = await fleet.work()
     const told = new Promise((resolve) => worker.on('world-unfit', resolve))
-    await fleet.world('desk/1').message('Hello?')
+    await fleet.agent('desk/1').message('Hello?')
     await fleet.store.transaction((client) => client.query(`UPDATE ${schema}.mail SET at = at - interval '2 minutes'`))
     expect(await told).toMatchObject({ world: 'desk/1', code: 'unknown-provider' })
   })

@@ -38,11 +38,11 @@ describe('text that a model writes in a worker', () => {
     const pen = new Pen()
     const [front, second, worker] = [processIn(schema), processIn(schema), processIn(schema, pen)]
     await worker.work()
-    const asked = front.world('desk/1').ask('Write.')
+    const asked = front.agent('desk/1').ask('Write.')
     const writing = await pen.next()
     writing.write('Once ')
     expect(await until(asked.parts, 'text')).toEqual({ type: 'text', text: 'Once ' })
-    expect(await until(second.world('desk/1').attach().parts, 'text')).toEqual({ type: 'text', text: 'Once ' })
+    expect(await until(second.agent('desk/1').attach().parts, 'text')).toEqual({ type: 'text', text: 'Once ' })
     writing.write('upon a time.')
     writing.end()
     expect((await asked).text).toBe('Once upon a time.')
@@ -55,7 +55,7 @@ describe('text that a model writes in a worker', () => {
     const [pen, other] = [new Pen(), new Pen()]
     const front = processIn(schema)
     const first = await processIn(schema, pen).work()
-    const { parts } = front.world('desk/1').ask('Write.')
+    const { parts } = front.agent('desk/1').ask('Write.')
     const writing = await pen.next()
     writing.write('Once ')
     await until(parts, 'text')

@@ -60,7 +60,7 @@ class Office {
   ): Promise<readonly Promise<{ readonly text: string }>[]> {
     const before = (await this.#line(tenant)).length
     const answers = Array.from({ length: worlds }, (_, world) =>
-      this.fleet.world(`desk/${tenant}/${world}`).ask(`${sessions} ${tenant}`),
+      this.fleet.agent(`desk/${tenant}/${world}`).ask(`${sessions} ${tenant}`),
     )
     const isInLine = async (): Promise<void> => {
       const came = (await this.#line(tenant)).length - before

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { RunnerEvent } from '../../src/engine/loop/events.ts'
-import { EventStream } from '../../src/runtime/worlds/event-stream.ts'
+import type { RunnerEvent } from '../../../src/engine/loop/events.ts'
+import { EventStream } from '../../../src/runtime/agents/event-stream.ts'
 
 function streamOfEvents() {
   let write: (event: RunnerEvent) => void = () => undefined

@@ -20,8 +20,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { gate, rejection, turns } from '../behaviour/turns/driving.ts'
-import { tool } from '../behaviour/turns/tools.ts'
+import { gate, rejection, turns } from '../../behaviour/turns/driving.ts'
+import { tool } from '../../behaviour/turns/tools.ts'
 
 const held = { gate: gate<unknown>() }
 const open = tool('open', () => held.gate.promise)
@@ -54,7 +54,7 @@ function shops(store: Store, options: Partial<WorldsOptions> = {}) {
     ...options,
   })
   onTestFinished(() => all.close())
-  return { all, clock, made, world: (name: string) => all.world(name) }
+  return { all, clock, made, world: (name: string) => all.agent(name) }
 }
 
 async function folder(): Promise<string> {

@@ -24,7 +24,7 @@ import {
   refuseMisfits,
 } from '../../base/option-shapes.ts'
 import { type System, World } from '../../world/world.ts'
-import { isInStore, type NamedWorld, namedWorld } from './named-world.ts'
+import { isInStore, type Agent, agentHandle } from './agent-handle.ts'
 import { type Opened, OpenWorlds } from './open-worlds.ts'
 
 /** Besides these, the options of the Host that all worlds share: models, tools, prices … */
@@ -50,7 +50,7 @@ const defaults = { idleMs: 60_000, maxOpen: 200 } as const
 
 /** Many worlds in one store, opened when they are spoken to. */
 export interface Worlds {
-  world(name: string): NamedWorld
+  agent(name: string): Agent
   /** Has the store a world of that name, or is it being made? Makes and opens none. @throws what the store's `list()` throws */
   exists(name: string): Promise<boolean>
   /** Calls a listener for the events of all worlds, sessions' included. Returns a function that ends it. */
@@ -159,9 +159,9 @@ class WorldsOfStore implements Worlds {
     return this.#open.has(name) || isInStore(this.#store, name)
   }
 
-  world(name: string): NamedWorld {
-    refuseMisfit('worlds.world', 'name', name, filledText)
-    return namedWorld(name, {
+  agent(name: string): Agent {
+    refuseMisfit('worlds.agent', 'name', name, filledText)
+    return agentHandle(name, {
       use: (work) => this.#use(name, work),
       exists: () => this.exists(name),
       listen: (listener, ended) => this.#listen({ name, type: '*', listener, ends: new Set(), ended }),

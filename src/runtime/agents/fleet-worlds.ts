@@ -13,7 +13,7 @@ import type { Entity } from '../../world/component.ts'
 import { EntiaError } from '../../base/entia-error.ts'
 import { filledText, refuseMisfit } from '../../base/option-shapes.ts'
 import type { World } from '../../world/world.ts'
-import { isInStore, type NamedWorld, namedWorld } from './named-world.ts'
+import { isInStore, type Agent, agentHandle } from './agent-handle.ts'
 
 export interface FleetWorldsParts {
   readonly store: SharedStore
@@ -59,9 +59,9 @@ export class FleetWorlds {
     this.#watch = new TickWatch(parts.store, parts.clock)
   }
 
-  world(name: string): NamedWorld {
-    refuseMisfit('fleet.world', 'name', name, filledText)
-    return namedWorld(name, {
+  agent(name: string): Agent {
+    refuseMisfit('fleet.agent', 'name', name, filledText)
+    return agentHandle(name, {
       exists: () => this.exists(name),
       use: (work) => this.#use(name, (world) => work(world, this.#agentOf(world.world))),
       listen: (listener, ended) => this.#listen(name, listener, ended),

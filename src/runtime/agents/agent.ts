@@ -1,20 +1,20 @@
-import { Conversation } from '../components/agent/conversation.ts'
-import { Limits } from '../components/agent/turn.ts'
-import { Llm, type LlmData, OutputSchema } from '../components/agent/llm.ts'
-import type { AssistantMessage, FileBlock, Message, UserMessage } from './protocol/message.ts'
-import { SystemPrompt } from '../components/agent/system-prompt.ts'
-import type { ToolDeclaration } from './protocol/tool-declaration.ts'
-import { ToolRegistry } from '../components/agent/tool-registry.ts'
-import { type ConfigInput, configured, readConfig } from './rules/config/config.ts'
-import { lastWords } from './rules/projection/text-of.ts'
-import { declare } from './tools/declare.ts'
-import { jsonSchemaOf } from './rules/text/json-schema-of.ts'
-import type { StandardSchema } from './rules/text/standard-schema.ts'
-import type { Tool } from './tools/port.ts'
-import type { Entity, Initial } from './world/component.ts'
-import type { JsonObject } from './base/json.ts'
-import { refuseNoList, refuseUnknownOptions } from './base/known-options.ts'
-import type { World } from './world/world.ts'
+import { Conversation } from '../../../components/agent/conversation.ts'
+import { Limits } from '../../../components/agent/turn.ts'
+import { Llm, type LlmData, OutputSchema } from '../../../components/agent/llm.ts'
+import type { AssistantMessage, FileBlock, Message, UserMessage } from '../../protocol/message.ts'
+import { SystemPrompt } from '../../../components/agent/system-prompt.ts'
+import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
+import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
+import { type ConfigInput, configured, readConfig } from '../../rules/config/config.ts'
+import { lastWords } from '../../rules/projection/text-of.ts'
+import { declare } from '../../tools/declare.ts'
+import { jsonSchemaOf } from '../../rules/text/json-schema-of.ts'
+import type { StandardSchema } from '../../rules/text/standard-schema.ts'
+import type { Tool } from '../../tools/port.ts'
+import type { Entity, Initial } from '../../world/component.ts'
+import type { JsonObject } from '../../base/json.ts'
+import { refuseNoList, refuseUnknownOptions } from '../../base/known-options.ts'
+import type { World } from '../../world/world.ts'
 import type { z } from 'zod'
 
 /** Options of `agent`. */
@@ -47,7 +47,7 @@ export interface AgentOptions {
   readonly config?: ConfigInput | Readonly<Record<string, unknown>>
 }
 
-const optionNames: readonly (keyof AgentOptions)[] = [
+export const agentOptionNames: readonly (keyof AgentOptions)[] = [
   'model',
   'system',
   'tools',
@@ -69,7 +69,7 @@ const optionNames: readonly (keyof AgentOptions)[] = [
  * @throws `invalid-argument` for an option that it does not know; `config-invalid` for a configuration that cannot be used
  */
 export function agent(options: AgentOptions): Initial[] {
-  refuseUnknownOptions('agent()', options, optionNames)
+  refuseUnknownOptions('agent()', options, agentOptionNames)
   refuseNoList('agent()', 'tools', options.tools)
   const { model, system, tools, messages = [], output, maxSteps, maxToolCalls, config } = options
   const { temperature, maxOutputTokens, thinking, retry, timeoutMs } = options
