@@ -66,6 +66,8 @@ const delegationFields = lazily(() => ({
   /** Spending of a stopped session, or of a dropped query. */
   'session-spent': {
     asker: entity().optional(),
+    /** The session may spend more: this does not end what it was granted. */
+    isUnderWay: z.literal(true).optional(),
     session: entity(),
     usage: SessionUsage(),
   },

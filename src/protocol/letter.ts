@@ -26,10 +26,12 @@ export const SessionNews = lazily(() =>
       /** Turns of it are still being archived. */
       isArchiving: z.literal(true).optional(),
       marks: PolicyMarks().optional(),
-      /** Absent: it was given up, and what it has spent is in its World. */
+      /** Its own sessions have not all told what they spent: what it has spent in all comes as `stopped`. */
+      isUnsettled: z.literal(true).optional(),
+      /** Absent, unless it comes later: it was given up, and what it has spent is in its World. */
       usage: SessionUsage().optional(),
     }),
-    /** It was stopped, as it was told to. */
+    /** It is over, and this is what it has spent in all. The last that it tells. */
     z.strictObject({ kind: z.literal('stopped'), usage: SessionUsage() }),
   ]),
 )

@@ -50,6 +50,15 @@ export function endCall(world: World, call: Entity): void {
   world.despawn(call)
 }
 
+/** Counts the cost of a model call as unknown that is in flight when its session is stopped. It stays, to be made again. */
+export function chargeStopped(world: World, call: Entity): void {
+  if (!world.has(call, Pending)) return
+  const agent = callerOf(world, call)
+  const cut = { calls: 0, costUnknown: 1 }
+  noteBeside(world, agent, cut)
+  charge(world, agent, { ...cut, call, model: modelOf(world, call), usage: {} })
+}
+
 function chargeReply(world: World, call: Entity, { costNanoUsd, message, usage }: PricedReply): void {
   const side = world.get(call, SideCall)
   const agent = side?.agent ?? world.read(call, OwnedBy).agent

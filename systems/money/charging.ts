@@ -68,9 +68,9 @@ function chargeInput(world: World, input: Input): void {
   }
 }
 
-function chargeReport(world: World, { asker, session, usage }: InputOf<'session-spent'>): void {
+function chargeReport(world: World, { asker, isUnderWay, session, usage }: InputOf<'session-spent'>): void {
   if (!world.has(session, SubagentSession)) return
-  if (asker === undefined) chargeSession(world, session, usage)
+  if (asker === undefined) chargeSession(world, session, usage, isUnderWay)
   else if (world.exists(asker)) chargeAsker(world, session, { agent: asker }, usage)
 }
 
@@ -105,13 +105,13 @@ function usageIn(outcome: OutcomeData): SessionUsage | undefined {
 }
 
 /** Charges the parent, under the session's model, for what is new in the total of a session and those below it. */
-function chargeSession(world: World, session: Entity, usage: SessionUsage): void {
+function chargeSession(world: World, session: Entity, usage: SessionUsage, isUnderWay = false): void {
   const { model, parent, startedAtMs, status, usage: recorded } = world.read(session, SubagentSession)
   const before = world.get(session, ReportedUsage)?.usage ?? recorded
   const fresh = newlySpent(before, usage)
   world.set(session, ReportedUsage, { agent: parent, usage: highestOf(before, usage) })
   const wasCut = recorded === undefined && startedAtMs !== undefined && isFinal(status)
-  if (wasCut) noteKnown(world, parent, session)
+  if (wasCut && !isUnderWay) noteKnown(world, parent, session)
   if (fresh !== undefined) charge(world, parent, { ...fresh, call: session, model })
 }
 

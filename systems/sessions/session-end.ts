@@ -6,15 +6,15 @@ import { wordsAt } from '../../src/rules/projection/text-of.ts'
 import type { Entity } from '../../src/world/component.ts'
 import { not } from '../../src/world/entities.ts'
 import type { World } from '../../src/world/world.ts'
-import { activeSessions } from './end-session.ts'
+import { activeSessions, cancelSessionsOf } from './end-session.ts'
 import { emit } from '../kit.ts'
 
 const noText = 'No assistant message found in subagent conversation'
 
 /**
  * In a session's world: records how the session ended, once its agent has failed, or its turn is over and no session
- * below is active or about to wake it.
- * Writes: SessionEnd.
+ * below is active or about to wake it. Sessions that are still active end with it.
+ * Writes: SessionEnd, and what ending sessions writes.
  */
 export const sessionEnd = {
   name: 'session-end',
@@ -24,6 +24,8 @@ export const sessionEnd = {
     for (const agent of world.query(Ancestry, not(SessionEnd), not(Busy))) {
       const end = endOf(world, agent)
       if (end === undefined) continue
+      // No one would drive them any more.
+      cancelSessionsOf(world, agent)
       world.add(agent, end)
       emit(world, 'session-settled', { agent, success: world.read(agent, SessionEnd).ok })
     }

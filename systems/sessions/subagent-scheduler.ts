@@ -1,6 +1,7 @@
 import { Ancestry, SessionStopped, SlotReleased, SlotRequest } from '../../components/sessions/ancestry.ts'
 import { Settling } from '../../components/context/holder.ts'
 import type { InputOf } from '../../src/protocol/input.ts'
+import { ModelCall, SideCall } from '../../components/effects/model-call.ts'
 import { Effect, Outcome, Running } from '../../components/effects/effect.ts'
 import { Answering, AwaitingSession, Collected, SessionQuery } from '../../components/sessions/session-call.ts'
 import { isFinal } from '../../src/protocol/delegation.ts'
@@ -25,6 +26,7 @@ import {
 } from './end-session.ts'
 import { awaitGrant, grantFor, isBehindAwaited, isReserved } from './awaited-grants.ts'
 import { delegatedBy, leftToDelegate, type Refusal, takeGrant, emitIfNeared } from './delegation.ts'
+import { chargeStopped } from '../money/charge-call.ts'
 import { emit } from '../kit.ts'
 import { Llm } from '../../components/agent/llm.ts'
 import { SubagentRegistry } from '../../components/sessions/subagent-registry.ts'
@@ -120,9 +122,10 @@ function takeInput(world: World, input: Input, defaultTimeoutMs: number | undefi
     case 'session-stopped':
       return stopSessions(world)
     case 'session-spent': {
-      const { asker, session, usage } = input as InputOf<'session-spent'>
-      const record = world.get(session, SubagentSession)
-      if (record !== undefined && asker === undefined && isFinal(record.status)) settleGrant(world, session, usage)
+      const { asker, isUnderWay, session, usage } = input as InputOf<'session-spent'>
+      const status = world.get(session, SubagentSession)?.status
+      if (status !== undefined && isFinal(status) && asker === undefined && isUnderWay !== true)
+        settleGrant(world, session, usage)
       return
     }
     case 'delegate':
@@ -143,6 +146,8 @@ function stopSessions(world: World): void {
     cancelSessionsOf(world, agent)
     world.add(agent, SessionStopped)
   }
+  // They stay, and are made again where the session is resumed.
+  for (const call of [...world.query(ModelCall), ...world.query(SideCall)]) chargeStopped(world, call)
 }
 
 /** Completes an answer. A queue position that changed meanwhile is left out. */

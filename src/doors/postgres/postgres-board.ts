@@ -293,7 +293,7 @@ export class PostgresBoard implements Board {
     const { line, reason } = givenUp(sessionId, strikes)
     if (!(await store.hold(sessionId, { root, reason, seize: true, strikes: maxStrikes }))) return false
     await this.#endBelow({ root, sessionId })
-    await store.post({ root, world: parent, line, id: `${sessionId}/end` })
+    await store.post({ root, world: parent, line, id: `${sessionId}/given-up` })
     quarantined(sessionId, root, strikes)
     return true
   }

@@ -16,6 +16,7 @@ import { LastQuestion } from '../../../components/sessions/session-call.ts'
 import type { Message } from '../../protocol/message.ts'
 import { Turn } from '../../../components/agent/turn.ts'
 import { growthOf } from '../../rules/tokens/token-counts.ts'
+import { hasUnsettledSessions } from '../../rules/delegation/unsettled-sessions.ts'
 import { systemText } from '../../rules/projection/project.ts'
 import type { Component, DeepReadonly, Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
@@ -41,12 +42,16 @@ export interface ChildRunner {
   /** Saves the world before its first tick. */
   readonly prepare: () => Promise<void>
   readonly start: (first: readonly Input[]) => Promise<void>
+  /** Of a World that is over: ticks for what its own sessions tell, and begins nothing. */
+  readonly settle: () => Promise<void>
   readonly answer: (input: AnswerInput) => Promise<boolean>
   /** What the children of its World ask for. @param path of its World */
   readonly approvals: (path: readonly string[]) => readonly OpenApproval[]
   /** Stops; with an input for one last tick, for good. */
   readonly end: (last?: Input) => Promise<void>
   readonly usageOf: (agent: Entity) => SessionUsage
+  /** What its World has spent in all, once it has stopped. */
+  readonly spent: () => Promise<SessionUsage>
 }
 
 export type Grant = Omit<InputOf<'granted'>, 'id' | 'kind'>
@@ -142,6 +147,12 @@ export class ChildRun {
     }
   }
 
+  /** Takes what its own sessions tell, now that it is over. Nothing of its World goes on. */
+  async settle(): Promise<void> {
+    await this.#runner.settle()
+    this.#started.resolve()
+  }
+
   #hasEntered({ question }: Grant): boolean {
     if (question === undefined) return this.isGranted
     return this.world.get(this.agent, LastQuestion)?.id === question
@@ -189,9 +200,19 @@ export class ChildRun {
     return this.world.has(this.agent, SessionEnd)
   }
 
+  /** It has ended, or was stopped. */
+  get isOver(): boolean {
+    return isOver(this.world)
+  }
+
   /** It was stopped from above, and does not go on. */
   get wasStopped(): boolean {
     return this.world.has(this.agent, SessionStopped)
+  }
+
+  /** Sessions of its own have ended, and it does not know yet what they have spent. */
+  get isUnsettled(): boolean {
+    return hasUnsettledSessions(this.world)
   }
 
   /** It has what it may spend: it has begun. */
@@ -218,6 +239,11 @@ export class ChildRun {
 
   get usage(): SessionUsage {
     return this.#runner.usageOf(this.agent)
+  }
+
+  /** In all, once it has stopped: with own sessions of which its World does not know, as where its Runner has failed. */
+  spent(): Promise<SessionUsage> {
+    return this.#runner.spent()
   }
 
   get usedInRun(): SessionUsage {
@@ -258,6 +284,11 @@ export class ChildRun {
 
 export function agentOf(world: World): Entity {
   return world.entitiesWith(Ancestry)[0] as Entity
+}
+
+/** A session's World has ended, or was stopped: it does not go on by itself. */
+export function isOver(world: World): boolean {
+  return holds(world, SessionEnd) || holds(world, SessionStopped)
 }
 
 export function transcriptOf(world: World): Transcript {

@@ -1,7 +1,9 @@
 import { Ancestry, SessionEnd, type WorldKind } from '../../../components/sessions/ancestry.ts'
 import type { BlueprintData } from '../../../components/sessions/blueprint.ts'
+import { Pending } from '../../../components/effects/effect.ts'
+import { ModelCall, SideCall } from '../../../components/effects/model-call.ts'
 import type { Message } from '../../protocol/message.ts'
-import type { SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
+import { SubagentSession, type SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
 import type { SharedStore, Store } from '../../stores/port.ts'
 import { type BudgetOwner, childWorld, type HolderParts, holderWorld } from './child-world.ts'
 import type { HolderFailure } from '../../rules/delegation/session-outcome.ts'
@@ -19,7 +21,14 @@ import { JournalWriter } from '../loop/journal-writer.ts'
 import { restored } from '../loop/stored-ticks.ts'
 import type { HeldWorld } from '../loop/stored-world.ts'
 import { withStandard } from '../loop/with-standard.ts'
-import { agentOf, type ChildRunner, type ChildTies, type MakeChildRunner, type SessionEndData } from './child-run.ts'
+import {
+  agentOf,
+  type ChildRunner,
+  isOver,
+  type ChildTies,
+  type MakeChildRunner,
+  type SessionEndData,
+} from './child-run.ts'
 import { joinTree, treeOf, type WorldTree } from './world-tree.ts'
 
 export type MakeRunner = (world: World, ties: ChildTies, held: HeldWorld) => ChildRunner
@@ -125,10 +134,13 @@ export class ChildWorlds {
     return this.#inMemory(sessionId) ?? (await this.#stored(sessionId))
   }
 
-  /** What a child has spent, as its World says; nothing where that is lost. */
+  /** What a session that is not driven has spent, with those below it. Of a lost one the cost is unknown. */
   async spentIn(sessionId: string): Promise<SessionUsage> {
     const world = await this.look(sessionId).catch(() => undefined)
-    return world === undefined ? { calls: 0, sessions: 0 } : usageOf(world, agentOf(world), [])
+    // Without a store, one that is not there has never begun.
+    if (world === undefined)
+      return { calls: 0, sessions: 0, ...(this.#parts.store !== undefined && { costUnknown: 1 }) }
+    return spentBy(world, (session) => this.spentIn(world.read(session, SubagentSession).sessionId))
   }
 
   /** How a session ended, as its World says; `undefined`: it is lost. @throws `store-failed`, and what restoring throws */
@@ -240,6 +252,26 @@ export class ChildWorlds {
     await store.delete(sessionId)
     return JournalWriter.open(sessionId, { store, root, record })
   }
+}
+
+/**
+ * What a session has spent that has stopped, as its World says, with own sessions of which that does not know yet. The cost of
+ * calls that were cut is unknown.
+ * @param spentIn what one of those has spent
+ */
+export async function spentBy(
+  world: World,
+  spentIn: (session: Entity) => Promise<SessionUsage>,
+): Promise<SessionUsage> {
+  const untold = world
+    .entitiesWith(SubagentSession)
+    .filter((each) => world.read(each, SubagentSession).grant !== undefined)
+  const below = await Promise.all(untold.map(async (session) => ({ usage: await spentIn(session) })))
+  const calls = [...world.entitiesWith(ModelCall), ...world.entitiesWith(SideCall)]
+  // A stop has charged those in flight.
+  const cut = isOver(world) ? 0 : calls.filter((call) => world.has(call, Pending)).length
+  const inFlight = { usage: { calls: 0, costUnknown: cut, sessions: 0 } }
+  return usageOf(world, agentOf(world), cut > 0 ? [...below, inFlight] : below)
 }
 
 function storeFailure(error: unknown): HolderFailure['failure'] {

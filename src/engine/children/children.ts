@@ -1,3 +1,4 @@
+import { isFinal } from '../../protocol/delegation.ts'
 import { Ceilings } from '../../../components/money/ceilings.ts'
 import { Approval } from '../../../components/agent/tool-call.ts'
 import type { StandardInput } from '../../protocol/input.ts'
@@ -56,6 +57,8 @@ export class Children {
   readonly #reports: SessionReports
   /** By the names of their Worlds. */
   readonly #driven = new Map<string, Driven>()
+  /** Runs that have stopped, until the world has what their sessions have spent. */
+  readonly #rested = new Map<string, ChildRun>()
   readonly #followed = new Map<Entity, RemoteRun>()
   /** What sessions have failed with whose end may not be in the world yet. */
   readonly #failures = new Map<Entity, Error>()
@@ -79,10 +82,10 @@ export class Children {
     this.transcripts = new TranscriptPlace(world, store, root)
     this.worlds = new ChildWorlds(parts)
     const { fleet } = host.seams
-    const spent = async (sessionId: string, told: SessionUsage | undefined): Promise<void> => {
+    const spent = async (sessionId: string, told: SessionUsage | undefined): Promise<boolean> => {
       const session = sessionOf(world, sessionId)
       const usage = told ?? (await this.worlds.spentIn(sessionId))
-      if (session !== undefined) await this.enter({ kind: 'session-spent', session, usage })
+      return session === undefined || this.enter({ kind: 'session-spent', session, usage })
     }
     if (fleet !== undefined && shared !== undefined) {
       this.remote = new RemoteSessions({ fleet, root, world: world.name, path, journal: shared, spent })
@@ -147,7 +150,10 @@ export class Children {
     if (child?.isKept === true) this.worlds.keep(worldId, child.run.world)
     this.#driven.delete(worldId)
     this.#expected.delete(worldId)
-    if (child?.session !== undefined) this.#reports.end(child.session)
+    if (child?.session !== undefined) {
+      this.#reports.end(child.session)
+      this.#rested.set(worldId, child.run)
+    }
     this.#changed()
   }
 
@@ -170,7 +176,13 @@ export class Children {
   /** Sessions under way, here and elsewhere. */
   get live(): readonly SpendingSession[] {
     const here = [...this.#driven.values()].filter(({ session }) => session !== undefined).map(({ run }) => run)
-    return this.#followed.size === 0 ? here : [...here, ...this.#followed.values()]
+    if (this.#followed.size === 0) return here
+    // What the world knows to have ended, it has counted, or waits for what it has spent.
+    const elsewhere = [...this.#followed].flatMap(([session, run]) => {
+      const record = this.world.get(session, SubagentSession)
+      return record === undefined || isFinal(record.status) ? [] : run
+    })
+    return [...here, ...elsewhere]
   }
 
   /** What it spends counts while it runs: its parent has a ceiling. */
@@ -228,6 +240,12 @@ export class Children {
     })
   }
 
+  /** What a session that is no longer driven has spent in all. */
+  spentBy(session: Entity): Promise<SessionUsage> {
+    const { sessionId } = this.record(session)
+    return this.#rested.get(sessionId)?.spent() ?? this.worlds.spentIn(sessionId)
+  }
+
   slot(sessionId: string): SessionSlot {
     let slot = this.#slots.get(sessionId)
     if (slot === undefined) {
@@ -243,9 +261,12 @@ export class Children {
     return this.#slots.get(sessionId)?.position
   }
 
-  leavePool(sessionId: string): void {
+  /** The world has the outcome of a session, or no longer waits for it. */
+  forget(session: Entity, sessionId: string): void {
     this.#slots.get(sessionId)?.leave()
     this.#slots.delete(sessionId)
+    // A Runner that has failed does not take the outcome any more.
+    if (this.world.get(session, SubagentSession)?.grant === undefined) this.#rested.delete(sessionId)
   }
 
   /** Enters a report on a child. False: the last tick of a stopping Runner commits it. */
@@ -258,8 +279,11 @@ export class Children {
   /** Enters what a session has spent whose outcome is dropped. @param asker of a cancelled question */
   spent(session: Entity, usage: SessionUsage, asker?: Entity): void {
     const input = { kind: 'session-spent' as const, session, usage, ...(asker !== undefined && { asker }) }
+    const known = (isCommitted: boolean): void => {
+      if (isCommitted) this.#rested.delete(this.record(session).sessionId)
+    }
     // A Runner that has failed reports that itself.
-    this.enter(input).catch(() => undefined)
+    this.enter(input).then(known, () => undefined)
   }
 
   #noteFailure({ run, session }: Driven): void {

@@ -10,8 +10,9 @@ import type { EffectKind } from '../effects/effect-kind.ts'
 import { recallEffect } from '../effects/archive-effects.ts'
 import type { Lineage } from './child-run.ts'
 import type { Children } from './children.ts'
-import { enterUnknownSpending, hasUnknownSpending, queryEffect, sessionEffect, settlingEffect } from './session.ts'
+import { enterSpending, queryEffect, sessionEffect, settlingEffect } from './session.ts'
 import { remoteSessionEffect, stopRemote } from './remote-session.ts'
+import { isUnsettled } from '../../rules/delegation/unsettled-sessions.ts'
 import { lostResult, summaryPathOf } from './session-records.ts'
 import { subtaskEffect, tellUntoldSubtasks } from './subtask.ts'
 
@@ -52,9 +53,9 @@ export function hasUntold({ core: { state } }: World): boolean {
 export function tellUntold(children: Children): void {
   tellUntoldSubtasks(children)
   for (const session of children.world.entitiesWith(SubagentSession)) {
-    if (children.remote === undefined) enterUnknownSpending(children, session)
-    else if (hasUnknownSpending(children, session))
-      stopRemote(children, children.remote, session).catch(() => undefined)
+    if (!isUnsettled(children.record(session))) continue
+    if (children.remote === undefined) enterSpending(children, session)
+    else stopRemote(children, children.remote, session).catch(() => undefined)
   }
 }
 

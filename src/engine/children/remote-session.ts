@@ -78,7 +78,7 @@ async function followed(
   const { isArchiving = false, marks } = news
   const end = news.end ?? (await endInWorld(children, sessionId, context))
   if (end === undefined) return failed(lostError)
-  const usage = news.usage ?? (await wait(children.worlds.spentIn(sessionId)))
+  const usage = news.isUnsettled === true ? undefined : (news.usage ?? (await wait(children.worlds.spentIn(sessionId))))
   return keptOutcome(children, session, { end, isArchiving, marks, usage })
 }
 

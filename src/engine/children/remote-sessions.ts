@@ -5,6 +5,8 @@ import type { JournalWriter } from '../loop/journal-writer.ts'
 import type { SessionFleet, SessionOrder } from './session-fleet.ts'
 
 type End = Extract<SessionNews, { readonly kind: 'end' }>
+/** What says how a session has ended, or what it has spent in all. */
+type LastNews = Extract<SessionNews, { readonly kind: 'end' | 'stopped' }>
 
 export interface RemoteSessionsParts {
   readonly fleet: SessionFleet
@@ -15,8 +17,11 @@ export interface RemoteSessionsParts {
   readonly path: readonly string[]
   /** Of the world that launches them: a letter may go once what it said is committed, or has no meaning any more. */
   readonly journal: Pick<JournalWriter, 'done' | 'epoch'>
-  /** Enters what a session has spent that this world no longer waits for. @param usage absent: as its World says */
-  readonly spent: (sessionId: string, usage: SessionUsage | undefined) => Promise<unknown>
+  /**
+   * Enters what a session has spent that this world no longer waits for. False: perhaps the last tick of a Runner that stops takes it.
+   * @param usage absent: as its World says
+   */
+  readonly spent: (sessionId: string, usage: SessionUsage | undefined) => Promise<boolean>
 }
 
 /** Sessions of a world that run elsewhere: what they tell in letters, and what they are told. */
@@ -24,6 +29,8 @@ export class RemoteSessions {
   readonly fleet: SessionFleet
   readonly #parts: RemoteSessionsParts
   readonly #runs = new Map<string, RemoteRun>()
+  /** Called at the next news of what a session has spent. */
+  #hearers: (() => void)[] = []
 
   constructor(parts: RemoteSessionsParts) {
     this.fleet = parts.fleet
@@ -60,9 +67,14 @@ export class RemoteSessions {
   forget(sessionId: string, isCharged: boolean): void {
     const run = this.#runs.get(sessionId)
     this.#runs.delete(sessionId)
-    const late = isCharged ? [] : (run?.takeEnd() ?? [])
+    const late = isCharged ? [] : (run?.takeLast() ?? [])
     run?.leave()
     for (const { letter, news } of late) void this.#hearLate(sessionId, news, letter)
+  }
+
+  /** Resolves once what sessions have spent is known in their world. Before that, one that is over may be held elsewhere. */
+  async settled(isSettled: () => boolean): Promise<void> {
+    while (!isSettled()) await new Promise<void>((resolve) => this.#hearers.push(resolve))
   }
 
   hear(sessionId: string, news: SessionNews, letter: number): void {
@@ -74,7 +86,11 @@ export class RemoteSessions {
 
   async #hearLate(sessionId: string, news: SessionNews, letter: number): Promise<void> {
     try {
-      if (news.kind === 'end' || news.kind === 'stopped') await this.#parts.spent(sessionId, news.usage)
+      if (news.kind === 'stopped' || (news.kind === 'end' && news.isUnsettled !== true)) {
+        // What is told twice counts once.
+        if (!(await this.#parts.spent(sessionId, news.usage))) return
+        for (const hear of this.#hearers.splice(0)) hear()
+      }
       // Nobody waits for it: it would keep its slot, and wait for its grant for ever.
       if (news.kind === 'slot') await this.tell(sessionId, 'stop', { stop: 'Its parent does not wait for it.' })
       this.#parts.journal.done(letter)
@@ -97,8 +113,7 @@ export class RemoteRun {
   readonly #ended = Promise.withResolvers<End>()
   /** Letters that have to stay: of its slot until it has its grant, of its end until the world has committed that. */
   #slotLetters: number[] = []
-  #endLetters: number[] = []
-  #end: End | undefined
+  #last: { readonly letter: number; readonly news: LastNews }[] = []
   #grant: (() => Promise<void>) | undefined
   /** In all, as last told. */
   usage: SessionUsage = { calls: 0, sessions: 0 }
@@ -115,16 +130,14 @@ export class RemoteRun {
         // Who has taken it up anew before it had begun waits for its grant again.
         return void this.#grantAgain()
       case 'spent':
-      case 'stopped':
         this.usage = news.usage
-        break
+        return this.#done(letter)
       case 'end':
+      case 'stopped':
         this.usage = news.usage ?? this.usage
-        this.#endLetters.push(letter)
-        this.#end = news
-        return this.#ended.resolve(news)
+        this.#last.push({ letter, news })
+        if (news.kind === 'end') this.#ended.resolve(news)
     }
-    this.#done(letter)
   }
 
   /** Resolves once it has a slot somewhere. */
@@ -144,15 +157,14 @@ export class RemoteRun {
   }
 
   /** The letters of its end, which from now on are others' to remove. */
-  takeEnd(): readonly { readonly letter: number; readonly news: End }[] {
-    const news = this.#end
-    return news === undefined ? [] : this.#endLetters.splice(0).map((letter) => ({ letter, news }))
+  takeLast(): readonly { readonly letter: number; readonly news: LastNews }[] {
+    return this.#last.splice(0)
   }
 
   /** What its letters said is committed. */
   leave(): void {
     this.#leave(this.#slotLetters)
-    this.#leave(this.#endLetters)
+    this.#leave(this.#last.splice(0).map(({ letter }) => letter))
   }
 
   async #grantAgain(): Promise<void> {

@@ -14,7 +14,11 @@ import { AskedAgain } from '../../../components/context/holder.ts'
 import { LastQuestion } from '../../../components/sessions/session-call.ts'
 import { LastStep } from '../../../components/agent/agent-tags.ts'
 import { LastTurn, Limits, Turn } from '../../../components/agent/turn.ts'
-import { SubagentSession, type SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
+import {
+  ReportedUsage,
+  SubagentSession,
+  type SubagentSessionData,
+} from '../../../components/sessions/subagent-session.ts'
 import { ModelCall } from '../../../components/effects/model-call.ts'
 import { Permissions } from '../../../components/agent/tool-registry.ts'
 import { SystemPrompt } from '../../../components/agent/system-prompt.ts'
@@ -24,6 +28,7 @@ import { textOf } from '../../rules/projection/text-of.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import { inheritPolicy, type InheritedPolicy } from '../../rules/policy/inherited-policy.ts'
+import { isUnsettled } from '../../rules/delegation/unsettled-sessions.ts'
 import { deniedBesides } from '../../rules/delegation/permissions.ts'
 import { nothingDelegated, reserved, type Wanted } from '../../rules/delegation/grants.ts'
 
@@ -50,6 +55,7 @@ export function reviveSession(
   denyAlso(world, agent, denied, permissions?.granted)
   inheritPolicy(world, agent, policy)
   for (const request of world.entitiesWith(SlotRequest)) world.despawn(request)
+  leaveSpending(world, agent)
   const own = [
     AskedAgain,
     DelegationLimits,
@@ -92,7 +98,16 @@ function denyAlso(
   if (all?.denied !== undefined) world.set(agent, Permissions, { ...all, ...(granted !== undefined && { granted }) })
 }
 
-/** Grants of sessions that go on too, or whose spending is not known yet: each returns its own. */
+/** Sessions that have ended tell the World that is continued what they have spent: it counts there. */
+function leaveSpending(world: World, agent: Entity): void {
+  for (const session of world.referrers(SubagentSession, agent)) {
+    if (!isUnsettled(world.read(session, SubagentSession))) continue
+    world.remove(session, ReportedUsage)
+    world.patch(session, SubagentSession, { grant: undefined, usage: { calls: 0, sessions: 0 } })
+  }
+}
+
+/** Grants of sessions that go on too: each returns its own. */
 function openGrants(world: World, agent: Entity): readonly Wanted[] {
   return world.referrers(SubagentSession, agent).flatMap((session) => world.read(session, SubagentSession).grant ?? [])
 }

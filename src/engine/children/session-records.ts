@@ -33,7 +33,7 @@ export async function keepResult(
   records: Records,
   { world, sessionId, isBackground, maxKeptBytes }: KeptSession,
   text: string,
-  usage: SessionUsage,
+  usage: SessionUsage | undefined,
 ): Promise<SessionOutcome> {
   const { result, summary } = isBackground ? parseEnvelope(text) : { result: text, summary: undefined }
   const artifactId = artifactIdOf(world, sessionId, result)
@@ -53,7 +53,7 @@ export async function keepResult(
     }
   } catch (error) {
     const message = `Result could not be stored: ${thrownMessage(error)}`
-    return { ok: false, error: message, kind: 'store-failed', usage }
+    return { ok: false, error: message, kind: 'store-failed', ...(usage && { usage }) }
   }
   return {
     ok: true,
@@ -65,7 +65,7 @@ export async function keepResult(
     ...(summary !== undefined && { summary: isSummaryShort ? detached(summary) : true }),
     text: capped(result),
     ...(Object.keys(texts).length > 0 && { texts }),
-    usage,
+    ...(usage && { usage }),
   }
 }
 

@@ -41,7 +41,7 @@ export class SessionReports {
     for (const [session, { usage }] of this.#runs) {
       const known = this.#world.get(session, ReportedUsage)?.usage
       if (newlySpent(known, usage) === undefined) continue
-      news.push(canonical({ kind: 'session-spent', session, usage }, () => 'an input') as Input)
+      news.push(canonical({ isUnderWay: true, kind: 'session-spent', session, usage }, () => 'an input') as Input)
     }
     return news
   }

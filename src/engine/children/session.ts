@@ -1,6 +1,6 @@
 import { Blueprint, MadeFrom, SharedHistory } from '../../../components/sessions/blueprint.ts'
 import { Edited } from '../../../components/agent/conversation.ts'
-import { defaultDelegation, isFinal } from '../../protocol/delegation.ts'
+import { defaultDelegation } from '../../protocol/delegation.ts'
 import { DelegationLimits } from '../../../components/sessions/delegation-limits.ts'
 import type { OutcomeData } from '../../protocol/failure.ts'
 import { Running } from '../../../components/effects/effect.ts'
@@ -17,10 +17,12 @@ import type { Children } from './children.ts'
 import { returnedValue } from './returned-value.ts'
 import { keepPrompt, keepResult, maxAnswerChars, wholePrompt } from './session-records.ts'
 import { calledOff, type ChildPolicy, leftBehind, supervise } from './supervisor.ts'
+import { untilAborted } from '../../base/until-aborted.ts'
 import { SessionQuery } from '../../../components/sessions/session-call.ts'
 import { inheritedPolicy } from '../../rules/policy/inherited-policy.ts'
 import { marksOf } from '../../rules/policy/marks.ts'
 import { parseEnvelope } from '../../rules/delegation/envelope.ts'
+import { isUnsettled } from '../../rules/delegation/unsettled-sessions.ts'
 import { knownHolders } from '../../rules/delegation/record-holder.ts'
 import { cutText } from '../../base/cut-text.ts'
 import { Settling } from '../../../components/context/holder.ts'
@@ -40,7 +42,7 @@ export function sessionEffect(children: Children): EffectKind {
       const policy = sessionPolicy(children, session, wasRunning)
       return (context) => {
         // Keeps the slot until the end is committed: then sessions that waited for it ask for the slot before the queue moves.
-        context.whenGone(() => children.leavePool(sessionId))
+        context.whenGone(() => children.forget(session, sessionId))
         return supervise(children, policy, context)
       }
     },
@@ -50,7 +52,6 @@ export function sessionEffect(children: Children): EffectKind {
 function sessionPolicy(children: Children, session: Entity, wasRunning: boolean): ChildPolicy {
   const { sessionId } = children.record(session)
   const slot = children.slot(sessionId)
-  let spent: SessionUsage | undefined
   return {
     worldId: sessionId,
     session,
@@ -69,15 +70,15 @@ function sessionPolicy(children: Children, session: Entity, wasRunning: boolean)
     ended: (run) => run.ended(),
     cutShort: (run) => run.cancel('The session was ended by its parent.'),
     read(run, end) {
-      const { isArchiving, usage } = run
+      const { isArchiving } = run
       const marks = marksOf(run.world, run.agent)
-      spent = usage
-      return () =>
-        end === undefined ? calledOff() : keptOutcome(children, session, { end, isArchiving, marks, usage })
+      return async () =>
+        end === undefined
+          ? calledOff()
+          : keptOutcome(children, session, { end, isArchiving, marks, usage: await run.spent() })
     },
-    calledOff() {
-      if (spent === undefined) enterUnknownSpending(children, session)
-      else children.spent(session, spent)
+    calledOff(run) {
+      if (wasRunning || run !== undefined) enterSpending(children, session)
     },
   }
 }
@@ -89,17 +90,10 @@ export function sessionGrant(children: Children, session: Entity): Grant {
   return { limits: { ...grant, depth: depth - 1 } }
 }
 
-/** It has ended, and its parent's world does not know what it has spent. */
-export function hasUnknownSpending(children: Children, session: Entity): boolean {
-  const { grant, status } = children.record(session)
-  return grant !== undefined && isFinal(status)
-}
-
-/** Enters what an ended session had spent, read from its World, unless its parent's world knows. */
-export function enterUnknownSpending(children: Children, session: Entity): void {
-  if (!hasUnknownSpending(children, session)) return
+/** Enters what a session has spent whose outcome is dropped, once its World is closed. */
+export function enterSpending(children: Children, session: Entity): void {
   const { sessionId } = children.record(session)
-  void children.locked(sessionId, async () => children.spent(session, await children.worlds.spentIn(sessionId)))
+  void children.locked(sessionId, async () => children.spent(session, await children.spentBy(session)))
 }
 
 async function newWorld(
@@ -147,7 +141,8 @@ interface Ended {
   readonly end: SessionEndData
   readonly isArchiving: boolean
   readonly marks: PolicyMarks | undefined
-  readonly usage: SessionUsage
+  /** `undefined`: not known yet. */
+  readonly usage: SessionUsage | undefined
 }
 
 /** The outcome of a session, with its result where the world's records are. */
@@ -160,7 +155,9 @@ export async function keptOutcome(
   const record = children.record(session)
   const { sessionId, mode } = record
   const place = { world: world.name, sessionId, isBackground: mode === 'background', maxKeptBytes }
-  const outcome: SessionOutcome = end.ok ? await keepResult(records, place, end.text, usage) : { ...end, usage }
+  const outcome: SessionOutcome = end.ok
+    ? await keepResult(records, place, end.text, usage)
+    : { ...end, ...(usage && { usage }) }
   const prompt = await keepPrompt(records, record, !outcome.ok, maxKeptBytes)
   const more = { ...(isArchiving && { isArchiving }), ...(marks && { marks }) }
   return { ok: true, value: { ...outcome, ...prompt, ...more } as Json }
@@ -194,7 +191,8 @@ function queryPolicy(children: Children, query: Entity): ChildPolicy {
     // The turn of a cancelled question has to be ended, or the next question would go on with it.
     startsAlways: true,
     isKept: true,
-    async open() {
+    async open(context) {
+      if (!(await context.wait(hasSettled(children, session, context)))) return calledOff()
       const made = await children.worlds.goOn(sessionId)
       if (made !== undefined) return made
       const message = `The World of session ${sessionId} was not kept: run with a store, so that it can be asked later.`
@@ -224,6 +222,13 @@ function queryPolicy(children: Children, query: Entity): ChildPolicy {
   }
 }
 
+/** Resolves once it is known what an ended session has spent: until then a worker may hold its World. False: cancelled before. */
+async function hasSettled(children: Children, session: Entity, { signal }: EffectContext): Promise<boolean> {
+  const isSettled = (): boolean => !isUnsettled(children.record(session))
+  if (children.remote !== undefined) await untilAborted(children.remote.settled(isSettled), signal)
+  return children.remote === undefined || isSettled()
+}
+
 function answered(outcome: QueryOutcome): OutcomeData {
   return { ok: true, value: outcome as Json }
 }
@@ -248,12 +253,14 @@ export function settlingEffect(children: Children): EffectKind {
 }
 
 function settlingPolicy(children: Children, effect: Entity): ChildPolicy {
-  const { sessionId } = children.record(children.world.read(effect, Settling).session)
+  const { session } = children.world.read(effect, Settling)
+  const { sessionId } = children.record(session)
   return {
     worldId: sessionId,
     isKept: true,
-    async open({ signal }) {
-      const made = signal.aborted ? undefined : await children.worlds.goOn(sessionId)
+    async open(context) {
+      await context.wait(hasSettled(children, session, context))
+      const made = context.signal.aborted ? undefined : await children.worlds.goOn(sessionId)
       return made ?? settled({ usage: { calls: 0, sessions: 0 } })
     },
     async started(run, { signal, wait }) {

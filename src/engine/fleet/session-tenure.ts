@@ -1,35 +1,21 @@
-import { SessionEnd } from '../../../components/sessions/ancestry.ts'
-import { SubagentSession } from '../../../components/sessions/subagent-session.ts'
-import { isFinal } from '../../protocol/delegation.ts'
-import { type LetterData, letterLine, readLetter, type SessionNews } from '../../protocol/letter.ts'
-import type { SessionUsage } from '../../protocol/usage.ts'
-import { newlySpent } from '../../rules/money/ledger-entry.ts'
-import { marksOf } from '../../rules/policy/marks.ts'
-import { cutText } from '../../base/cut-text.ts'
-import { maxLetterBytes, type Post } from '../../stores/port.ts'
+import { type LetterData, letterLine, readLetter } from '../../protocol/letter.ts'
 import { EntiaError } from '../../base/entia-error.ts'
 import { untilAborted } from '../../base/until-aborted.ts'
-import type { Host } from '../effects/host.ts'
 import { JournalWriter } from '../loop/journal-writer.ts'
 import { LetterBox } from '../loop/letter-box.ts'
 import { fitting, type FitnessParts } from './fitness.ts'
 import { onceMsOf } from './letting-go.ts'
-import { restful, sleptMs, wakeDate } from './waits.ts'
+import { SessionLetters } from './session-letters.ts'
+import { quiet, restful, sleptMs, wakeDate } from './waits.ts'
 import type { EventTime } from '../loop/events.ts'
 import { Listeners } from '../loop/listeners.ts'
 import { Runner } from '../loop/runner.ts'
 import { emitAgain } from '../loop/taking-up.ts'
 import type { Found, Restored } from '../loop/stored-ticks.ts'
 import type { HeldWorld } from '../loop/stored-world.ts'
-import { ChildRun, type Grant, type LetterToSession } from '../children/child-run.ts'
+import { ChildRun, type Grant, isOver, type LetterToSession } from '../children/child-run.ts'
 import type { BoardSlot } from './board-slot.ts'
 import type { SessionOrder } from '../children/session-fleet.ts'
-
-/** How often a session says at most what it has spent, where its parent counts that. */
-const reportEachMs = 2_000
-
-/** Longest message of a World that has failed: what its systems throw may be of any length. */
-const maxErrorChars = 100_000
 
 export interface TenureParts extends Omit<FitnessParts, 'root'> {
   readonly record?: boolean | undefined
@@ -63,7 +49,7 @@ export type TenureEnd = 'ended' | 'stopped' | 'let-go' | 'resting' | 'gone'
 export async function holdSession(order: SessionOrder, parts: TenureParts): Promise<TenureEnd> {
   const { known, record, store } = parts
   const { root, sessionId } = order
-  const news = new NewsOf(order, parts.host)
+  const news = new SessionLetters(order, parts.host.clock)
   const read = await readable(order, parts)
   if (read === undefined) return lost(order, parts)
   const held = await JournalWriter.openShared(sessionId, {
@@ -83,15 +69,15 @@ export async function holdSession(order: SessionOrder, parts: TenureParts): Prom
     held.journal.wakes = wakeDate(found.world, parts.host, slept)
     const tenure = new Tenure(order, parts, news, { ...held, sleptMs: slept, lastEvents: found.lastEvents })
     const run = tenure.runOf(found.world)
-    // Whoever held it last may have died before all heard how it ended.
-    if (run.hasEnded || run.wasStopped) tenure.emitAgain(found)
-    if (run.hasEnded) {
-      await held.journal.send([news.end()])
-      return 'ended'
+    if (run.isOver && run.isUnsettled) {
+      isDriven = true
+      return await tenure.settled()
     }
-    if (run.wasStopped) {
-      await held.journal.send([news.stopped()])
-      return 'stopped'
+    if (run.isOver) {
+      // Whoever held it last may have died before all heard how it ended.
+      tenure.emitAgain(found)
+      await held.journal.send([run.hasEnded ? news.end() : news.stopped()])
+      return run.hasEnded ? 'ended' : 'stopped'
     }
     const begun = run.isGranted ? undefined : await tenure.granted()
     if (typeof begun === 'string') return begun
@@ -117,7 +103,8 @@ async function readable(order: SessionOrder, parts: TenureParts): Promise<Restor
 /** Tells the parent of a session that it looks for its end in a World that is lost. */
 async function lost({ parent, root, sessionId }: SessionOrder, { store }: TenureParts): Promise<'gone'> {
   const letter: LetterData = { session: sessionId, news: { kind: 'end' } }
-  await store.post({ root, world: parent, line: letterLine(letter), id: `${sessionId}/end` })
+  // Beside what it may have told of its end itself.
+  await store.post({ root, world: parent, line: letterLine(letter), id: `${sessionId}/lost` })
   return 'gone'
 }
 
@@ -126,13 +113,15 @@ type Held = HeldWorld & Awaited<ReturnType<typeof JournalWriter.openShared>>
 class Tenure {
   readonly #order: SessionOrder
   readonly #parts: TenureParts
-  readonly #news: NewsOf
+  readonly #news: SessionLetters
   readonly #held: Held
   readonly #grant = Promise.withResolvers<Grant>()
   readonly #stop = Promise.withResolvers<{ readonly reason: string; readonly letter: number }>()
   /** Its first tick, which takes its grant, is committed, or never will be. */
   readonly #begun = Promise.withResolvers<void>()
   #isStopped = false
+  /** It is over, and what its own sessions have spent is known. */
+  readonly #known = Promise.withResolvers<void>()
   readonly #wait = Promise.withResolvers<'resting'>()
   /** It has not begun, and waits for its grant. */
   #isGranting = false
@@ -140,9 +129,10 @@ class Tenure {
   readonly #granted = new Set<number>()
   #run: ChildRun | undefined
   #failure: Error | undefined
+  #hasToldFailure = false
   #ticks = 0
 
-  constructor(order: SessionOrder, parts: TenureParts, news: NewsOf, held: Held) {
+  constructor(order: SessionOrder, parts: TenureParts, news: SessionLetters, held: Held) {
     this.#order = order
     this.#parts = parts
     this.#news = news
@@ -153,7 +143,7 @@ class Tenure {
     const { host, listeners, record, slot, store } = this.#parts
     const { path, root } = this.#order
     const options = { host, store, ...(record !== undefined && { record }) }
-    const run = new ChildRun(
+    const run: ChildRun = new ChildRun(
       ({ committed, failed, ...ties }) =>
         Runner.ofChild(world, options, this.#held, {
           ...ties,
@@ -164,16 +154,19 @@ class Tenure {
             this.#ticks++
             this.#news.committed()
             this.#begun.resolve()
+            if (run.isOver && !run.isUnsettled) this.#known.resolve()
             committed()
           },
           failed: (error) => {
             this.#failure = error
             this.#begun.resolve()
+            this.#known.resolve()
             failed(error)
           },
           told: (letter, id) => this.#told(letter, id),
         }),
-      { slot },
+      // One that is over needs none.
+      isOver(world) ? {} : { slot },
     )
     this.#run = run
     this.#news.of(run)
@@ -242,6 +235,11 @@ class Tenure {
   }
 
   async driven(granted: Grant | undefined): Promise<TenureEnd> {
+    const how = await this.#untilItRests(granted)
+    return how === 'ended' || how === 'stopped' ? this.#over() : how
+  }
+
+  async #untilItRests(granted: Grant | undefined): Promise<TenureEnd> {
     const { journal } = this.#held
     const run = this.#run as ChildRun
     const over = new AbortController()
@@ -253,12 +251,14 @@ class Tenure {
       const resting = this.#resting(run, over.signal)
       const how = await untilAborted(Promise.race([ended, this.#stop.promise, resting]), this.#parts.signal)
       await this.#refuseFailure()
-      if (how === 'ended' || how === 'resting') return how
+      if (how === 'resting') return how
+      // What it rests for is letters alone, should it not know yet what its own sessions have spent.
+      if (how !== undefined) journal.wakes = () => undefined
+      if (how === 'ended') return how
       if (how === undefined) {
         journal.wakes = () => 0
         return 'let-go'
       }
-      this.#news.isStopping = true
       journal.doneWithTick(how.letter)
       await run.cancel(how.reason)
       await this.#refuseFailure()
@@ -267,6 +267,41 @@ class Tenure {
       over.abort()
       await run.stop({ onceMs: onceMsOf(this.#parts.signal) })
     }
+  }
+
+  /**
+   * It is over, and its Runner has stopped. Until it knows what its own sessions have spent, it rests: their letters wake it. So too
+   * where its last tick was not written: then it is due.
+   */
+  #over(): TenureEnd {
+    const run = this.#run as ChildRun
+    if (this.#hasToldFailure) return 'ended'
+    if (run.isUnsettled || this.#failure !== undefined) return 'resting'
+    return run.hasEnded ? 'ended' : 'stopped'
+  }
+
+  /** It is over, and takes what its own sessions tell, until it knows of all, or there is nothing to be taken for a while. */
+  async settled(): Promise<TenureEnd> {
+    const { host, idleMs, signal, slot } = this.#parts
+    const run = this.#run as ChildRun
+    const over = new AbortController()
+    this.#held.journal.wakes = () => undefined
+    slot.leave()
+    let how: 'known' | 'idle' | undefined
+    try {
+      await run.settle()
+      const known = this.#known.promise.then(() => 'known' as const)
+      const idle = quiet(() => this.#ticks, { host, idleMs, signal: over.signal }).then(() => 'idle' as const)
+      how = await untilAborted(Promise.race([known, idle]), signal)
+      await this.#refuseFailure()
+      // Whoever held it when it stopped them may have died before they heard.
+      if (how === 'idle') await this.#held.journal.send(this.#news.stopsAgain())
+    } finally {
+      over.abort()
+      await run.stop()
+    }
+    const end = this.#over()
+    return how === undefined && end === 'resting' ? 'let-go' : end
   }
 
   /** Resolves once it has only waited for a while, without a slot. */
@@ -288,6 +323,7 @@ class Tenure {
     const isElsewhere = failure instanceof EntiaError && ['store-failed', 'world-fenced'].includes(failure.code)
     if (isElsewhere) throw failure
     await this.#held.journal.send(this.#news.failed(failure))
+    this.#hasToldFailure = true
   }
 
   #told(letter: LetterToSession, id: number): void {
@@ -304,96 +340,5 @@ class Tenure {
     if (this.#isGranting) this.#granted.add(id)
     // The Runner reads it again while it is being removed.
     else if (!this.#granted.has(id)) this.#held.journal.done(id)
-  }
-}
-
-/** What a session tells its parent. */
-class NewsOf {
-  readonly #order: SessionOrder
-  readonly #host: Host
-  #run: ChildRun | undefined
-  #hasTold = false
-  /** Its own sessions under way, as of the last commit. */
-  #active: ReadonlySet<string> = new Set()
-  #reported: SessionUsage | undefined
-  #reportedAtMs = -Infinity
-  isStopping = false
-
-  constructor(order: SessionOrder, host: Host) {
-    this.#order = order
-    this.#host = host
-  }
-
-  of(run: ChildRun): void {
-    this.#run = run
-    this.#active = this.#activeSessions()
-  }
-
-  slot(): Post {
-    return this.#post({ kind: 'slot' })
-  }
-
-  end(): Post {
-    const { agent, isArchiving, usage, world } = this.#known
-    const marks = marksOf(world, agent)
-    const more = { ...(isArchiving && { isArchiving: true as const }), ...(marks && { marks }) }
-    const whole = this.#post({ kind: 'end', end: world.read(agent, SessionEnd), usage, ...more })
-    return Buffer.byteLength(whole.line) <= maxLetterBytes ? whole : this.#post({ kind: 'end', usage, ...more })
-  }
-
-  /** With it, its own sessions end, which would wait for it. */
-  failed(error: Error): readonly Post[] {
-    const end = { ok: false as const, error: cutText(error.message, maxErrorChars), kind: 'internal' as const }
-    const stops = [...this.#active].map((sessionId) => this.#stop(sessionId))
-    return [this.#post({ kind: 'end', end, usage: this.#known.usage }), ...stops]
-  }
-
-  stopped(): Post {
-    return this.#post({ kind: 'stopped', usage: this.#known.usage })
-  }
-
-  /** What the next commit tells. */
-  due(): readonly Post[] {
-    if (this.isStopping) return [this.stopped(), ...this.#stops()]
-    const { hasEnded, usage } = this.#known
-    if (hasEnded) return this.#hasTold ? [] : [this.end(), ...this.#stops()]
-    if (this.#order.reportsUsage !== true || newlySpent(this.#reported, usage) === undefined) return []
-    const nowMs = this.#host.clock.now()
-    if (nowMs < this.#reportedAtMs + reportEachMs) return []
-    this.#reported = usage
-    this.#reportedAtMs = nowMs
-    return [this.#post({ kind: 'spent', usage })]
-  }
-
-  /** To its own sessions that have ended with this: no later tick of its World would tell them. */
-  #stops(): readonly Post[] {
-    const active = this.#activeSessions()
-    return [...this.#active].filter((sessionId) => !active.has(sessionId)).map((sessionId) => this.#stop(sessionId))
-  }
-
-  #stop(sessionId: string): Post {
-    const letter: LetterData = { stop: 'The session that has launched it has ended.' }
-    return { root: this.#order.root, world: sessionId, line: letterLine(letter), id: `${sessionId}/stop` }
-  }
-
-  #activeSessions(): ReadonlySet<string> {
-    const { world } = this.#known
-    const records = world.entitiesWith(SubagentSession).map((session) => world.read(session, SubagentSession))
-    return new Set(records.flatMap(({ sessionId, status }) => (isFinal(status) ? [] : sessionId)))
-  }
-
-  committed(): void {
-    this.#active = this.#activeSessions()
-    this.#hasTold ||= this.#known.hasEnded
-  }
-
-  get #known(): ChildRun {
-    return this.#run as ChildRun
-  }
-
-  #post(news: SessionNews): Post {
-    const { parent, root, sessionId } = this.#order
-    const letter: LetterData = { session: sessionId, news }
-    return { root, world: parent, line: letterLine(letter), id: `${sessionId}/${news.kind}` }
   }
 }

@@ -68,6 +68,14 @@ export async function restful(
   idle?.catch(() => undefined)
 }
 
+/** Resolves once there was no tick for a while. */
+export async function quiet(ticks: () => number, { host, idleMs, signal }: RestOptions): Promise<void> {
+  for (let before = -1; before !== ticks() && !signal.aborted;) {
+    before = ticks()
+    await pause(host, idleMs, signal)
+  }
+}
+
 /** Ends early with the first signal. What `AbortSignal.any` gives would outlive a clock that never fires. */
 function pause({ clock }: Host, durationMs: number, ...signals: readonly AbortSignal[]): Promise<void> {
   return new Promise((resolve) => {

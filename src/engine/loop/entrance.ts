@@ -33,8 +33,8 @@ export class Entrance {
   dropped = 0
   /** Takes only what other worlds report, for the last tick. */
   isClosed = false
-  /** Reports of other worlds that only the last tick can take. */
-  readonly late: Input[] = []
+  /** Reports of other worlds that no tick has taken yet: the last one of a Runner that stops takes them. */
+  readonly late = new Set<Input>()
   readonly #world: World
   readonly #uncommitted = new Map<string, Promise<number>>()
   #loop: TickLoop | undefined
@@ -124,9 +124,15 @@ export class Entrance {
 
   /** Takes a report of another world; `undefined`: it waits for the last tick of a Runner that stops. */
   learn(input: Input): Promise<unknown> | undefined {
-    if (!this.isClosed) return this.#committed((waiter) => this.inbox.push(input, waiter), false)
-    this.late.push(input)
-    return undefined
+    this.late.add(input)
+    if (this.isClosed) return undefined
+    return this.#committed((waiter) => {
+      const taken = (tick: number): void => {
+        this.late.delete(input)
+        waiter.resolve(tick)
+      }
+      this.inbox.push(input, { reject: (error) => waiter.reject(error), resolve: taken })
+    }, false)
   }
 
   /** Takes an input of work under way. Resolves once it is committed. @throws what `loop` throws */

@@ -18,6 +18,8 @@ interface Recipient {
   readonly children: () => Children
   /** Of a session: its grant, and that it ends. */
   readonly told: ((letter: LetterToSession, id: number) => void) | undefined
+  /** Of a session: it goes on with nothing. What it gets but what its own sessions tell has no meaning any more. */
+  readonly isOver: boolean
   /** Passes an answer on to the world below that asked. False: none did. */
   readonly isPassedOn: (input: AnswerInput) => Promise<boolean>
   readonly emit: (event: StreamEvent) => void
@@ -47,9 +49,10 @@ export function openLetters({ journal, mail }: HeldWorld, recipient: Recipient):
 
 /** Gives what a letter says to the part of the Runner that it is for. */
 async function takeLetter({ id, line }: Letter, reader: LetterReader): Promise<void> {
-  const { children, refused, told } = reader
+  const { children, done, isOver, refused, told } = reader
   const letter = readLetter(line)
   if (typeof letter === 'string') return refused(id, `Letter ${id} is refused: ${letter}.`)
+  if (isOver && !('session' in letter)) return done(id)
   if ('input' in letter) return takeInput(letter.input, id, reader)
   if ('session' in letter) {
     const { remote } = children()

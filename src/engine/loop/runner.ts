@@ -10,20 +10,21 @@ import type { Input, OwnInput } from '../../world/input.ts'
 import { checkOptions, listOf, refuseMisfit, text } from '../../base/option-shapes.ts'
 import type { World } from '../../world/world.ts'
 import type { AnswerInput, ChildRunner, Lineage } from '../children/child-run.ts'
-import type { MakeRunner } from '../children/child-worlds.ts'
+import { type MakeRunner, spentBy } from '../children/child-worlds.ts'
 import { Children, hasAsked } from '../children/children.ts'
 import { Completions } from '../children/completions.ts'
 import { childKind, hasUntold, isChildEffect, tellUntold } from '../children/kinds.ts'
 import { Subagents } from '../children/subagents.ts'
 import type { EffectKind } from '../effects/effect-kind.ts'
 import { checkListening, Entrance, postedInput } from './entrance.ts'
-import type { EventPlace, EventsByType, RunnerEvent, StreamEvent } from './events.ts'
+import type { EventPlace, EventsByType, RunnerEvent } from './events.ts'
 import type { Host } from '../effects/host.ts'
 import type { DrivenNow } from '../effects/host-seams.ts'
 import type { LetterBox } from './letter-box.ts'
 import { openLetters } from './letters.ts'
 import { Listeners, listenersOf } from './listeners.ts'
 import { Pump } from '../effects/pump.ts'
+import { pumpOwner } from './pump-owner.ts'
 import * as requests from './requests.ts'
 import {
   defaultMaxInputsPerTick,
@@ -77,26 +78,14 @@ export class Runner {
     this.#texts = textsOf(held.mail, this.host.clock)
     listenersOf.set(this, this.#listeners)
     this.#entrance = new Entrance(world, options.maxInputsPerTick ?? defaultMaxInputsPerTick)
-    const deliver = (input: StandardInput, enter: () => void): void =>
-      seams.deliver === undefined ? enter() : seams.deliver(this.#driven, input, enter)
-    const owner = {
-      post: (input: StandardInput) =>
-        seams.deliver === undefined ? this.#entrance.enter(input) : deliver(input, () => this.#entrance.enter(input)),
-      emit: (event: StreamEvent) => {
-        this.#texts.hear(event)
-        this.#listeners.emit(event)
-      },
-      gone: (effect: Entity) => this.#texts.forget(effect),
-      values: () => {
-        const { maxKeptBytes, records } = this.#children
-        const enter = (input: StandardInput): Promise<unknown> =>
-          new Promise((resolve) => deliver(input, () => resolve(this.#entrance.take(input))))
-        return { enter, maxKeptBytes, records }
-      },
-      enter: (input: StandardInput | OwnInput, id: string): Promise<unknown> =>
-        new Promise((resolve) => deliver(input as StandardInput, () => resolve(this.post(input, { id })))),
-      dropped: () => void this.#entrance.dropped++,
-    }
+    const owner = pumpOwner({
+      children: () => this.#children,
+      deliver: seams.deliver && ((input, enter) => seams.deliver?.(this.#driven, input, enter)),
+      entrance: this.#entrance,
+      listeners: this.#listeners,
+      post: (input, id) => this.post(input, { id }),
+      texts: this.#texts,
+    })
     const kindOf = (name: string): EffectKind =>
       isChildEffect(name) ? childKind(name, this.#children, lineage) : this.host.kind(name)
     this.#pump = new Pump(world, this.host, owner, kindOf)
@@ -152,12 +141,12 @@ export class Runner {
   }
 
   async #start(first: readonly Input[]): Promise<void> {
-    const { world, host } = this
+    const { host, world } = this
+    const { core } = world
     if (this.#loop !== undefined || this.#entrance.isClosed) {
       throw new EntiaError('world-driven', `A Runner starts once; make a new one for world '${world.name}'.`)
     }
     const found = lookOver(world, host, this.#options.store !== undefined, this.#additions)
-    const { core } = world
     this.#entrance.attach()
     const [written, runBefore] = [core.unwatch(), core.run]
     core.run = this.#lineage === undefined ? runId(world, host, this.#options.store, this.#held) : core.run
@@ -169,6 +158,22 @@ export class Runner {
       this.#entrance.detach()
       throw error
     }
+    if (written !== undefined) this.#entrance.inbox.push(written)
+    const started = startedInput(found, host.clock.date(), core.run === runBefore ? undefined : core.run)
+    this.#drive([started, ...first], found.heldBack)
+  }
+
+  /** Of a World that is over: ticks for what its own sessions tell, and begins nothing. */
+  async #settle(): Promise<void> {
+    await this.#pump.drain(0)
+    this.#entrance.attach()
+    await this.#openStore()
+    this.#drive([], undefined)
+  }
+
+  /** @param heldBack effects that begin after the first tick; `undefined`: no effect begins */
+  #drive(first: readonly (StandardInput | Input)[], heldBack: readonly Entity[] | undefined): void {
+    const { host, world } = this
     host.began(this.#driven)
     const loop = (this.#loop = new TickLoop({
       world,
@@ -185,16 +190,15 @@ export class Runner {
     }))
     emitAgain(world, this.#held, this.#listeners)
     this.#listeners.on('input-dropped', ({ path }: EventPlace) => void (path ?? this.#entrance.dropped++))
-    if (written !== undefined) this.#entrance.inbox.push(written)
-    const started = startedInput(found, host.clock.date(), core.run === runBefore ? undefined : core.run)
-    this.#entrance.open(loop, [started, ...first])
-    this.#pump.takeUp(loop.offsetMs, found.heldBack)
-    if (hasUntold(world)) tellUntold(this.#children)
+    this.#entrance.open(loop, first)
+    if (heldBack !== undefined) this.#pump.takeUp(loop.offsetMs, heldBack)
+    if (heldBack !== undefined && hasUntold(world)) tellUntold(this.#children)
     this.#letters = openLetters(this.#held, {
       world,
       entrance: this.#entrance,
       children: () => this.#children,
       told: this.#lineage?.told,
+      isOver: heldBack === undefined,
       isPassedOn: (input) => this.#isPassedOn(input),
       emit: (event) => this.#listeners.emit(event),
     })
@@ -340,7 +344,19 @@ export class Runner {
   }
 
   get #children(): Children {
-    return (this.#knownChildren ??= this.#makeChildren())
+    if (this.#knownChildren !== undefined) return this.#knownChildren
+    const { host, world } = this
+    const { store, record } = this.#options
+    const { root = world.name, path = [] } = this.#lineage ?? {}
+    const kept = store === undefined ? {} : { store, ...(record !== undefined && { record }) }
+    const makeRunner: MakeRunner = (child, ties, held) => {
+      const lineage = { root, path: [...path, child.name], listeners: this.#listeners, ...ties }
+      return Runner.ofChild(child, { host, ...kept }, held, lineage)
+    }
+    const { journal, mail } = this.#held
+    const enter = this.#entrance.learn.bind(this.#entrance)
+    const parts = { world, host, store, root, path, record, makeRunner, enter, shared: mail && journal }
+    return (this.#knownChildren = new Children(parts))
   }
 
   get #completions(): Completions {
@@ -352,20 +368,6 @@ export class Runner {
     return { commands: this, world: this.world, root, path, inSlot: slot !== undefined, store: this.#options.store }
   }
 
-  #makeChildren(): Children {
-    const { host, world } = this
-    const { store, record } = this.#options
-    const { root = world.name, path = [] } = this.#lineage ?? {}
-    const kept = store === undefined ? {} : { store, ...(record !== undefined && { record }) }
-    const makeRunner: MakeRunner = (child, ties, held) => {
-      const lineage = { root, path: [...path, child.name], listeners: this.#listeners, ...ties }
-      return Runner.ofChild(child, { host, ...kept }, held, lineage)
-    }
-    const { journal, mail } = this.#held
-    const enter = this.#entrance.learn.bind(this.#entrance)
-    return new Children({ world, host, store, root, path, record, makeRunner, enter, shared: mail && journal })
-  }
-
   /** A child's Runner, as its parent drives it, or a worker to whom it came. Internal */
   static ofChild(world: World, options: RunnerOptions, held: HeldWorld, lineage: Lineage): ChildRunner {
     const runner = new Runner(world, options, held, lineage)
@@ -373,10 +375,12 @@ export class Runner {
       runner,
       prepare: () => runner.#openStore(),
       start: (first) => runner.#start(first),
-      answer: (input) => runner.#answer(input),
+      settle: () => runner.#settle(),
+      answer: (input) => (hasAsked(world, input) ? runner.post(input).then(() => true) : runner.#isPassedOn(input)),
       approvals: (path) => runner.#knownChildren?.approvals(path) ?? [],
       end: (last) => runner.#end(last),
       usageOf: (agent) => usageOf(world, agent, runner.#knownChildren?.live ?? []),
+      spent: () => spentBy(world, (session) => runner.#children.spentBy(session)),
     }
   }
 
@@ -392,9 +396,5 @@ export class Runner {
 
   async #isPassedOn(input: AnswerInput): Promise<boolean> {
     return this.#knownChildren !== undefined && !hasAsked(this.world, input) && this.#knownChildren.answer(input)
-  }
-
-  async #answer(input: AnswerInput): Promise<boolean> {
-    return hasAsked(this.world, input) ? this.post(input).then(() => true) : this.#isPassedOn(input)
   }
 }

@@ -38,7 +38,8 @@ export const SessionOutcome = lazily(() =>
       text: z.string(),
       /** For the World to keep, without a store. */
       texts: SessionTexts.schema.optional(),
-      usage: SessionUsage(),
+      /** Absent: its own sessions have not all told what they spent; it comes later. */
+      usage: SessionUsage().optional(),
     }),
     z.strictObject({
       ok: z.literal(false),
@@ -46,7 +47,7 @@ export const SessionOutcome = lazily(() =>
       error: z.string(),
       kind: z.enum(failureKinds),
       ...cutPrompt(),
-      usage: SessionUsage(),
+      usage: SessionUsage().optional(),
     }),
   ]),
 )

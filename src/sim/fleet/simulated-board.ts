@@ -341,7 +341,7 @@ export class SimulatedBoard {
     }
     this.changed()
     const { line } = givenUp(sessionId, place.strikes)
-    await this.#options.store.post({ root, world: parent, line, id: `${sessionId}/end` })
+    await this.#options.store.post({ root, world: parent, line, id: `${sessionId}/given-up` })
   }
 
   #finish(place: Place): void {

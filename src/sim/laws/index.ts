@@ -18,6 +18,7 @@ import { prefixHolds } from './prefix-holds.ts'
 import { rerunsKnown } from './reruns-known.ts'
 import { restoredEqualsSaved } from './restored-equals-saved.ts'
 import { sessionTransitionsLegal } from './session-transitions-legal.ts'
+import { spendingTold } from './spending-told.ts'
 import { textsWellFormed } from './texts-well-formed.ts'
 import { triesCounted } from './tries-counted.ts'
 import { endsOnce } from './ends-once.ts'
@@ -49,6 +50,7 @@ export const standardLaws: readonly Law[] = [
   fifoKept,
   notifiedOnce,
   budgetKept,
+  spendingTold,
   ceilingsKept,
   archivedTurnsKept,
   holdersAccounted,

@@ -1,4 +1,4 @@
-import { type HostOptions, memoryStore, type RunnerEvent, standardSystems, type World } from 'entia'
+import { type HostOptions, memoryStore, type RunnerEvent, standardSystems, type System, type World } from 'entia'
 import * as components from 'entia/components'
 import type { SharedStore } from 'entia/stores'
 import { onTestFinished } from 'vitest'
@@ -19,12 +19,14 @@ export const known = {
 export interface FleetOptions {
   readonly host: () => HostOptions
   readonly make: (name: string) => World
+  /** Of its worlds. @default the standard ones */
+  readonly systems?: readonly System[]
   readonly cap?: number
   readonly store?: SharedStore
 }
 
 /** Workers of one process that share a store, each with a Host of its own. */
-export function fleet({ cap = 50, host, make, store = memoryStore() }: FleetOptions) {
+export function fleet({ cap = 50, host, make, store = memoryStore(), systems = known.systems }: FleetOptions) {
   const board = new SimulatedBoard({ store, cap, date: () => Date.now(), maxStrikes: Infinity })
   const events: RunnerEvent[] = []
   const hearers = new Set<(event: RunnerEvent) => void>()
@@ -68,7 +70,7 @@ export function fleet({ cap = 50, host, make, store = memoryStore() }: FleetOpti
       store: { ...store, open: (world, options) => store.open(world, { ...options, holder: name }) },
       board: its,
       host: itsHost,
-      known,
+      known: { ...known, systems },
       make,
       maxSessions: 10,
       maxWorlds: 10,
@@ -103,7 +105,7 @@ export function fleet({ cap = 50, host, make, store = memoryStore() }: FleetOpti
     read: async (name: string, root = name): Promise<World> => {
       const stored = await store.read(name, { root })
       if (stored === undefined) throw new Error(`there is no world ${name}`)
-      return restored(name, stored, known).world
+      return restored(name, stored, { ...known, systems }).world
     },
   }
 }

@@ -7,18 +7,21 @@ import {
   DelegationLimits,
   Effect,
   EndedInWait,
+  ModelCall,
   Notified,
   Outcome,
   OwnedBy,
   Pending,
   ReportedUsage,
   Running,
+  SideCall,
   SlotReleased,
   SlotRequest,
   SubagentNotification,
   SubagentSession,
   SubagentWait,
   ToolCall,
+  UsageBeside,
 } from 'entia/components'
 import { subagentScheduler } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
@@ -243,6 +246,10 @@ describe('a session that is cancelled', () => {
     expect(world.read(session, SubagentSession)).toMatchObject({ status: 'cancelled', error: 'Session was cancelled' })
     expect(world.has(agent, Notified)).toBe(false)
     expect(world.read(agent, Delegated)).toMatchObject({ reservedTokens: 250, spentTokens: 0 })
+    // It has not stopped yet.
+    const soFar = { isUnderWay: true as const, usage: { calls: 1, input: 20, output: 1, sessions: 0 } }
+    tickAt(world, 0, { kind: 'session-spent', session, ...soFar })
+    expect(world.read(agent, Delegated)).toMatchObject({ reservedTokens: 250, spentTokens: 0 })
     tickAt(world, 0, { kind: 'session-spent', session, usage: { calls: 1, input: 30, output: 3, sessions: 0 } })
     expect(world.read(agent, Delegated)).toMatchObject({ reservedTokens: 0, spentTokens: 33 })
     // Who gives it up after that knows less.
@@ -278,6 +285,19 @@ describe('the world of a session', () => {
     const sessions = [sessionOf(world, agent, 'running'), sessionOf(world, agent, 'queued')]
     tickAt(world, 0, { kind: 'session-stopped', reason: 'Enough.' })
     expect(sessions.map((session) => statusOf(world, session))).toEqual(['cancelled', 'cancelled'])
+  })
+
+  it('counts the calls that the stop cuts off, those of summaries too, at an unknown cost, and keeps them', () => {
+    const { world, agent } = child()
+    const effect = Effect({ kind: 'model', restart: 'pure', attempt: 1 })
+    const step = world.spawn(ModelCall({ messages: 1 }), effect, OwnedBy({ agent }), Pending)
+    const part = { agent, ask: '', fromSeq: 0, maxOutputTokens: 5, model: 'scripted/x', system: '', toSeq: 1 }
+    const summary = world.spawn(SideCall({ ...part, purpose: 'compaction' }), effect, Pending)
+    // It waits for its next try, and is charged for the last one.
+    world.spawn(ModelCall({ messages: 1 }), effect, OwnedBy({ agent }))
+    tickAt(world, 0, { kind: 'session-stopped', reason: 'Enough.' })
+    expect(world.get(agent, UsageBeside)).toEqual({ calls: 0, costUnknown: 2 })
+    expect([step, summary].map((call) => world.has(call, Pending))).toEqual([true, true])
   })
 
   it('goes on when its slot is there', () => {
