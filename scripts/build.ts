@@ -110,7 +110,7 @@ function partOf(source: string): string | null {
   const path = relative(root, source).replaceAll('\\', '/')
   if (/^src\/engine\/(?:fleet|following)\//.test(path)) return `${manifest.name}-fleet`
   const [, part] =
-    /^src\/(?:(?:doors|stores)\/(?=mcp\/|matrix\/|postgres\/))?(cli|sim|vitest|inspector|mcp|matrix|postgres|runtime(?!\/(?:ask|worlds|bounded-stream)))\//.exec(
+    /^src\/(?:(?:doors|stores)\/(?=mcp\/|matrix\/|postgres\/|dbos\/))?(cli|sim|vitest|inspector|mcp|matrix|postgres|dbos|runtime(?!\/(?:ask|worlds|bounded-stream)))\//.exec(
       path,
     ) ?? []
   return part === undefined ? manifest.name : `${manifest.name}-${part}`

@@ -63,8 +63,8 @@ function refuse(door, file, heavy) {
   const found = sources.filter((path) => heavy.test(path))
   if (found.length > 0) throw new Error('import ' + door + ' loads ' + found.join(', '))
 }
-refuse('entia', 'entia', /src\\/(cli|inspector|sim|vitest|doors\\/(mcp|matrix|postgres)|stores\\/postgres|runtime\\/(chat|config|models|policy|tools))\\//)
-refuse('entia/runtime', 'entia-runtime', /src\\/(cli|inspector|sim|vitest|doors\\/(mcp|matrix|postgres)|stores\\/postgres)\\//)
+refuse('entia', 'entia', /src\\/(cli|inspector|sim|vitest|doors\\/(mcp|matrix|postgres|dbos)|stores\\/postgres|runtime\\/(chat|config|models|policy|tools))\\//)
+refuse('entia/runtime', 'entia-runtime', /src\\/(cli|inspector|sim|vitest|doors\\/(mcp|matrix|postgres|dbos)|stores\\/postgres)\\//)
 `
 
 /** That the package names the Node which this runs on as the lowest. */

@@ -362,6 +362,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'matrixSessions',
   ],
   'entia/postgres': ['defineFleet', 'fleetDefaults', 'postgresDispatcher', 'postgresStore', 'postgresStoreDefaults'],
+  'entia/dbos': ['dbosDispatcher', 'dbosDispatcherDefaults'],
   'entia/vitest': ['worldMatchers'],
   'entia/inspector': ['CopyingSource', 'LivingSource', 'RunSource', 'StoreSource', 'inspect', 'inspectorHandler'],
 }

@@ -51,6 +51,8 @@ const rooms: Readonly<Record<string, Room>> = {
   'src/doors/mcp': { mayImport: [...belowTheDoor, 'src/runtime'] },
   'src/doors/matrix': { mayImport: [...belowTheDoor, 'src/runtime'] },
   'src/doors/postgres': { mayImport: [...belowTheDoor, 'src/stores/postgres', 'src/runtime'] },
+  // A dispatcher of fleets.
+  'src/doors/dbos': { mayImport: [...belowTheDoor, 'src/stores/postgres', 'src/doors/postgres'] },
   src: { mayImport: [...belowTheDoor, 'src/doors', 'src/runtime'] },
   // A run becomes a page: what the inspector reads, and the files of its page.
   'src/sim': {

@@ -2,17 +2,18 @@
 // line: { id, result } or { id, code, message }. It drives nothing.
 // Usage: dispatcher-seat.ts <{ database, schema, leaseMs, cap, dispatcher } as JSON>
 import { createInterface } from 'node:readline'
+import { dbosDispatcher } from 'entia/dbos'
 import { postgresDispatcher, postgresStore } from 'entia/postgres'
 import { seatOver } from '../contracts/dispatcher-seat.ts'
 import type { SeatOptions, SeatRequest } from '../parts/postgres/seat-process.ts'
 import { abilitiesText } from '../../src/doors/postgres/known-workers.ts'
 import { PostgresBoard } from '../../src/doors/postgres/postgres-board.ts'
 
-const { cap, database, leaseMs, schema } = JSON.parse(process.argv[2] ?? '{}') as SeatOptions
+const { cap, database, dispatcher, leaseMs, schema } = JSON.parse(process.argv[2] ?? '{}') as SeatOptions
 const store = postgresStore({ database, schema, leaseMs })
 const board = new PostgresBoard({
   store,
-  dispatcher: postgresDispatcher().open({ store, database, schema }),
+  dispatcher: (dispatcher === 'dbos' ? dbosDispatcher() : postgresDispatcher()).open({ store, database, schema }),
   kinds: ['desk'],
   maxSessions: cap,
   maxSessionsPerTenant: cap,

@@ -5,12 +5,14 @@ import { Host } from '../../engine/effects/host.ts'
 import type { HostOptions } from '../../engine/effects/host-options.ts'
 import { type Held, Worker } from '../../engine/fleet/worker.ts'
 import type { EventsByType, RunnerEvent } from '../../engine/loop/events.ts'
+import { EntiaError } from '../../base/entia-error.ts'
 import { thrownMessage } from '../../base/thrown-message.ts'
+import { keptUntil } from '../../stores/postgres/connections.ts'
 import { isLasting } from '../../stores/postgres/errors.ts'
 import type { Dispatcher } from '../../stores/postgres/dispatcher.ts'
 import type { FleetTotals, PostgresStore } from '../../stores/postgres/port.ts'
 import type { FleetWorkerOptions } from './fleet-options.ts'
-import { abilitiesText } from './known-workers.ts'
+import { abilitiesIn, abilitiesText } from './known-workers.ts'
 import { PostgresBoard } from './postgres-board.ts'
 
 /** Drives worlds of a fleet that come to it. */
@@ -57,6 +59,8 @@ export interface WorkerStart extends Required<Pick<FleetWorkerOptions, 'failed' 
   /** Of each database. */
   readonly stores: readonly PostgresStore[]
   readonly dispatchers: readonly Dispatcher[]
+  /** The name of all of them. */
+  readonly dispatcher: string
   /** Which of them has a root world. */
   readonly at: (root: string) => number
   readonly hostOptions: HostOptions
@@ -79,7 +83,7 @@ export interface WorkerStart extends Required<Pick<FleetWorkerOptions, 'failed' 
  * in the room of all.
  */
 export async function startWorker(start: WorkerStart): Promise<FleetWorker> {
-  const { at, kinds, stores } = start
+  const { at, dispatcher, dispatchers, kinds, stores } = start
   const boards = stores.map((store, index) => boardOver(store, index, start))
   const host = new Host(start.hostOptions, { fleet: overAll(boards, at) })
   const workers: Worker[] = boards.map((board, index) => {
@@ -98,11 +102,46 @@ export async function startWorker(start: WorkerStart): Promise<FleetWorker> {
       failed: (error) => made.failed(error),
     })
   })
-  const said = abilitiesText({ worlds: [...kinds], ...host.abilities })
+  const said = abilitiesText({ worlds: [...kinds], dispatcher, ...host.abilities })
   const ids = await Promise.all(stores.map((store) => store.enter(said)))
+  try {
+    // Of two that start at once each has entered before it looks.
+    await keptUntil(Promise.all(stores.map((store, each) => assertOneQueue(store, dispatchers[each], dispatcher))))
+  } catch (error) {
+    host.close()
+    await Promise.all(dispatchers.map((each) => each.close()))
+    await Promise.all(stores.map((store) => store.close()))
+    throw error
+  }
   const made = new StartedWorker(start, workers, ids, host)
   for (const worker of workers) worker.start()
   return made
+}
+
+/** A session in one queue is not found in another. @throws `config-invalid` */
+async function assertOneQueue(store: PostgresStore, queue: Dispatcher | undefined, dispatcher: string): Promise<void> {
+  const { workers } = await store.peers.state()
+  const others = workers.flatMap(({ can }) => abilitiesIn(can).dispatcher ?? []).filter((name) => name !== dispatcher)
+  const [other] = others
+  if (other !== undefined) {
+    throw new EntiaError(
+      'config-invalid',
+      `fleet.work: ${others.length} of the fleet's workers that are alive have the dispatcher '${other}', and this one has '${dispatcher}': ` +
+        `sessions in one queue are not found in the other. Give every process the same 'dispatcher', or end those workers first.`,
+      { dispatcher, other },
+    )
+  }
+  if (queue === store.line) return
+  // A package that is missing, or rights, are found out now.
+  await queue?.held()
+  const { length } = await store.line.list()
+  if (length === 0) return
+  throw new EntiaError(
+    'config-invalid',
+    `fleet.work: ${length} sessions of the fleet are in the queue of 'postgres', and this worker has the dispatcher '${dispatcher}', ` +
+      `which does not find them. Let workers without the option 'dispatcher' end them first: fleet.status() shows them.`,
+    { dispatcher, sessions: length },
+  )
 }
 
 /** Speaks for the workers of a process, of which each is in one database. */

@@ -27,7 +27,7 @@ import {
 } from './fleet-options.ts'
 import { type FleetWorker, startWorker } from './fleet-worker.ts'
 import { kindOf } from './postgres-board.ts'
-import { postgresDispatcher } from './postgres-dispatcher.ts'
+import { type FleetDispatcher, postgresDispatcher } from './postgres-dispatcher.ts'
 
 /** How a fleet is doing. */
 export interface FleetStatus {
@@ -77,6 +77,7 @@ class PostgresFleet implements Fleet {
   readonly stores: readonly PostgresStore[]
   readonly #addresses: readonly string[]
   readonly #list: DatabaseList
+  readonly #dispatcher: FleetDispatcher
   /** Of each database. */
   readonly #named: readonly FleetWorlds[]
   readonly #workers = new Set<FleetWorker>()
@@ -87,6 +88,7 @@ class PostgresFleet implements Fleet {
     this.#options = options
     this.database = options.database
     this.#addresses = addressesOf(options)
+    this.#dispatcher = options.dispatcher ?? postgresDispatcher()
     this.#list = new DatabaseList(options.schema ?? fleetDefaults.schema, this.#addresses.length)
     this.stores = this.#newStores('')
     this.#named = this.stores.map((store) => {
@@ -129,6 +131,7 @@ class PostgresFleet implements Fleet {
       ...rest,
       stores,
       dispatchers: this.#dispatchersOver(stores),
+      dispatcher: this.#dispatcher.name,
       at: (root) => this.#at(root),
       hostOptions: hostOptionsOf(this.#options),
       known: this.#known,
@@ -178,18 +181,25 @@ class PostgresFleet implements Fleet {
   }
 
   #newStores(note: string): readonly PostgresStore[] {
-    const { direct, leaseMs = fleetDefaults.leaseMs, maxConnections, schema = fleetDefaults.schema } = this.#options
+    const { leaseMs = fleetDefaults.leaseMs, maxConnections, schema = fleetDefaults.schema } = this.#options
     const list = this.#list
-    const past = directOf(direct)
     return this.#addresses.map((database, at) => {
-      const place = checkedPlace({ database, direct: past?.[at], leaseMs, maxConnections, schema, note })
+      const place = checkedPlace({ database, direct: this.#direct(at), leaseMs, maxConnections, schema, note })
       return new PostgresWorlds({ ...place, among: { list, at } })
     })
   }
 
   #dispatchersOver(stores: readonly PostgresStore[]): readonly Dispatcher[] {
-    const { dispatcher = postgresDispatcher(), schema = fleetDefaults.schema } = this.#options
-    return stores.map((store, at) => dispatcher.open({ store, database: this.#addresses[at] ?? '', schema }))
+    const { schema = fleetDefaults.schema } = this.#options
+    return stores.map((store, at) => {
+      const place = { store, database: this.#addresses[at] ?? '', schema }
+      const direct = this.#direct(at)
+      return this.#dispatcher.open(direct === undefined ? place : { ...place, direct })
+    })
+  }
+
+  #direct(at: number): string | undefined {
+    return directOf(this.#options.direct)?.[at]
   }
 
   /** Which database a root world is in. */

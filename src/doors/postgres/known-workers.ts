@@ -8,12 +8,19 @@ import { fingerprint } from '../../world/random.ts'
 
 /** What a worker tells the others that it can. */
 const Said = lazily(() =>
-  z.object({ worlds: z.array(z.string()), tools: z.array(z.unknown()), providers: z.array(z.string()) }),
+  z.object({
+    worlds: z.array(z.string()),
+    tools: z.array(z.unknown()),
+    providers: z.array(z.string()),
+    dispatcher: z.string().default('postgres'),
+  }),
 )
 
 export interface WorkerAbilities extends Abilities {
   /** Worlds that it makes, by the first part of their names. */
   readonly worlds: readonly string[]
+  /** The name of what gives it sessions. @default 'postgres' */
+  readonly dispatcher?: string | undefined
 }
 
 interface Peer {
@@ -69,17 +76,18 @@ export class KnownWorkers {
   }
 }
 
-export function abilitiesText({ providers, tools, worlds }: WorkerAbilities): string {
-  return JSON.stringify({ worlds, tools: [...tools.values()], providers: [...providers] })
+export function abilitiesText({ dispatcher, providers, tools, worlds }: WorkerAbilities): string {
+  return JSON.stringify({ worlds, tools: [...tools.values()], providers: [...providers], dispatcher })
 }
 
 /** One of a version that says it otherwise can nothing that is known here. */
-function abilitiesIn(text: string): WorkerAbilities {
+export function abilitiesIn(text: string): WorkerAbilities {
   try {
-    const { providers, tools, worlds } = Said().parse(JSON.parse(text))
+    const { dispatcher, providers, tools, worlds } = Said().parse(JSON.parse(text))
     // No world could have a tool whose declaration is none.
     const declared = tools.flatMap((tool) => ToolDeclaration().safeParse(tool).data ?? [])
-    return { worlds, tools: new Map(declared.map((tool) => [tool.name, tool])), providers: new Set(providers) }
+    const byName = new Map(declared.map((tool) => [tool.name, tool]))
+    return { worlds, tools: byName, providers: new Set(providers), dispatcher }
   } catch {
     return { worlds: [], ...hadByAny([]) }
   }

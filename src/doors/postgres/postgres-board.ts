@@ -231,7 +231,7 @@ export class PostgresBoard implements Board {
       workers: { count: Math.max(1, workers.length), before: workers.filter(({ id }) => id < me).length },
       has: this.#workers.has,
       // What a queue elsewhere has is not in the tables.
-      hasWork: hasWork || dispatcher !== store.line,
+      hasWork: hasWork || this.#isQueueElsewhere,
       pauses: new Map(pauses.map(({ forMs, provider }) => [provider, forMs])),
     }
   }
@@ -271,12 +271,16 @@ export class PostgresBoard implements Board {
   #sweepInstead(): void {
     const { age } = this.#workers
     if (age < sweepers || age >= mostSweepers) return
-    setTimeout(() => void this.#options.store.sweep().catch(() => undefined), age * sweepEachMs).unref()
+    setTimeout(() => void this.#sweepNow().catch(() => undefined), age * sweepEachMs).unref()
+  }
+
+  get #isQueueElsewhere(): boolean {
+    return this.#options.dispatcher !== this.#options.store.line
   }
 
   async #sweepNow(): Promise<void> {
     this.#sweptAt = performance.now()
-    await this.#options.store.sweep()
+    await this.#options.store.sweep({ isQueueElsewhere: this.#isQueueElsewhere })
   }
 
   async #sweep(): Promise<void> {

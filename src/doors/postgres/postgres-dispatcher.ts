@@ -7,6 +7,8 @@ export interface DispatcherPlace {
   readonly store: PostgresStore
   /** As `defineFleet` was given it. It may hold a password. */
   readonly database: string
+  /** The same past a pooler of transactions. @default it lies behind none */
+  readonly direct?: string | undefined
   /** The schema of the tables of worlds. */
   readonly schema: string
 }

@@ -76,14 +76,27 @@ export interface DueWorld {
   readonly waitedMs: number
 }
 
-/** The Worlds of sessions, for a dispatcher that keeps its queue elsewhere than `line` does. */
+/**
+ * The Worlds of sessions, for a dispatcher that keeps its queue elsewhere than `line` does. All of it belongs to a transaction of
+ * the store, so that it holds together with what the dispatcher writes.
+ */
 export interface SessionWorlds {
-  /** Those that no worker holds and that have letters, or are past their `wakeAtMs`, as what a dead worker was driving is. */
-  due(): Promise<readonly WorldName[]>
+  /**
+   * Those that no worker holds and that have letters, or are past their `wakeAtMs`, as what a dead worker was driving is.
+   * @param among only these, by the keys of the tables, as `Dispatcher.wake` is given them. @default all
+   */
+  due(client: SqlClient, among?: readonly string[]): Promise<readonly WorldName[]>
   /** How often in a row the holder of each of these died; 0 for one that is not there. */
-  strikes(sessions: readonly WorldName[]): Promise<readonly number[]>
+  strikes(sessions: readonly WorldName[], client: SqlClient): Promise<readonly number[]>
+  /** Which of these workers are alive, and how many there are that drive worlds, at least 1. */
+  living(
+    workers: readonly number[],
+    client: SqlClient,
+  ): Promise<{ readonly ids: ReadonlySet<number>; readonly drivers: number }>
   /** Removes a World that was never opened, with its letters. False: it was opened, or is not there. */
   remove(world: string, root: string, client: SqlClient): Promise<boolean>
+  /** Removes letters that sessions which have ended did not read. */
+  ended(sessions: readonly WorldName[], client: SqlClient): Promise<void>
   /** Calls the listeners of `line.on` in all processes, once the transaction is committed. */
   tell(client: SqlClient): Promise<void>
 }
@@ -107,9 +120,11 @@ export interface PostgresStore extends SharedStore {
    * Removes workers that are dead, and frees their worlds: those that were busy are due at once, and each has a strike more,
    * until the worker says that it lives.
    * Frees what this worker has without knowing it, and removes letters to sessions that have ended.
+   * @param options `isQueueElsewhere`: another dispatcher than `line` knows which sessions have ended, and letters to a World that is
+   * there stay. @default false
    * @returns the ids of those workers
    */
-  sweep(): Promise<readonly number[]>
+  sweep(options?: { readonly isQueueElsewhere?: boolean }): Promise<readonly number[]>
   /**
    * Root worlds that no living worker holds and that have letters, or are past their `wakeAtMs`. Those in quarantine are left out.
    * @param limit at most so many, at least 1
@@ -144,8 +159,11 @@ export interface PostgresStore extends SharedStore {
   ): Promise<boolean>
   /** Ends the quarantine of a world, and takes back its strikes. @throws `no-such-world` */
   release(world: string, options?: { readonly root?: string | undefined }): Promise<void>
-  /** Does several things in one transaction. Rejects with `store-failed` if the connection is lost: then it may have been committed. */
-  transaction<T>(act: (client: SqlClient) => Promise<T>): Promise<T>
+  /**
+   * Does several things in one transaction. Rejects with `store-failed` if the connection is lost: then it may have been committed.
+   * @param options `isRepeatable`: they may be done twice, and are done again until the connection is there. @default false
+   */
+  transaction<T>(act: (client: SqlClient) => Promise<T>, options?: { readonly isRepeatable?: boolean }): Promise<T>
   /**
    * Writes the first snapshot of a world, which then has no holder.
    * @param by who wants it: one that was succeeded writes nothing. @default anybody

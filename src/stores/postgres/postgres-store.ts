@@ -119,7 +119,7 @@ export class PostgresWorlds implements PostgresStore {
     const shared = { schema, channel, lockClass, worker }
     const line = new SessionLineTable(this.#connections, { ...shared, onNews: onNews(lineNews) })
     this.line = line
-    this.sessions = new SessionWorldsTable(this.#connections, shared)
+    this.sessions = new SessionWorldsTable(shared)
     const holds = (worlds: number, sessions: number) => {
       line.knowHeld(sessions)
       return worlds > this.#open.size ? this.#freeBesides() : undefined
@@ -311,8 +311,8 @@ export class PostgresWorlds implements PostgresStore {
     return this.#call(async () => this.#table.workers())
   }
 
-  sweep(): Promise<readonly number[]> {
-    return this.#call(() => this.#freeBesides().then(() => this.#table.sweep()))
+  sweep({ isQueueElsewhere = false } = {}): Promise<readonly number[]> {
+    return this.#call(() => this.#freeBesides().then(() => this.#table.sweep(isQueueElsewhere)))
   }
 
   due(limit: number, options: Parameters<PostgresStore['due']>[1] = {}): Promise<readonly DueWorld[]> {
@@ -337,8 +337,8 @@ export class PostgresWorlds implements PostgresStore {
     })
   }
 
-  transaction<T>(act: (client: SqlClient) => Promise<T>): Promise<T> {
-    return this.#call(async () => this.#connections.transaction(act))
+  transaction<T>(act: (client: SqlClient) => Promise<T>, { isRepeatable = false } = {}): Promise<T> {
+    return this.#call(async () => this.#connections[isRepeatable ? 'repeatable' : 'transaction'](act))
   }
 
   async place(placement: Placement, client: SqlClient, by?: Holding): Promise<boolean> {

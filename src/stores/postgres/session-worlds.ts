@@ -1,5 +1,4 @@
 import type { WorldName } from '../port.ts'
-import type { Connections } from './connections.ts'
 import { nameOf, placeOf } from './place.ts'
 import type { SessionWorlds, SqlClient } from './port.ts'
 import { isAlive } from './presence.ts'
@@ -14,41 +13,48 @@ export interface SessionWorldsOptions {
 
 /** The Worlds of sessions, for dispatchers whose queue is not the table of the line. */
 export class SessionWorldsTable implements SessionWorlds {
-  readonly #connections: Connections
   readonly #options: SessionWorldsOptions
 
-  constructor(connections: Connections, options: SessionWorldsOptions) {
-    this.#connections = connections
+  constructor(options: SessionWorldsOptions) {
     this.#options = options
   }
 
-  async due(): Promise<readonly WorldName[]> {
+  async due(client: SqlClient, among?: readonly string[]): Promise<readonly WorldName[]> {
     const { schema } = this.#options
-    const rows = await this.#connections.run({
-      name: 'entia-sessions-due',
-      text: `WITH chosen AS (
+    const { rows } = await client.query(
+      `WITH chosen AS (
           SELECT place FROM ${schema}.worlds WHERE wake_at <= ${nowInMs}
           UNION SELECT place FROM ${schema}.mail WHERE root <> name
         ) SELECT w.root, w.name FROM chosen JOIN ${schema}.worlds AS w USING (place)
-          WHERE w.root <> w.name AND w.worker IS NULL AND w.quarantine IS NULL`,
-      values: [],
-    })
+          WHERE w.root <> w.name AND w.worker IS NULL AND w.quarantine IS NULL AND ($1::uuid[] IS NULL OR w.place = ANY($1))`,
+      [among],
+    )
     return rows.map(({ name, root }) => ({ world: nameOf(name), root: nameOf(root) }))
   }
 
-  async strikes(sessions: readonly WorldName[]): Promise<readonly number[]> {
+  async strikes(sessions: readonly WorldName[], client: SqlClient): Promise<readonly number[]> {
     if (sessions.length === 0) return []
     const { lockClass, schema } = this.#options
     const places = sessions.map(({ root, world }) => placeOf(world, root).place)
-    const rows = await this.#connections.run({
-      name: 'entia-sessions-strikes',
-      text: `SELECT w.place, cardinality(w.strikes) + (w.worker IS NOT NULL AND NOT EXISTS (
+    const { rows } = await client.query(
+      `SELECT w.place, cardinality(w.strikes) + (w.worker IS NOT NULL AND NOT EXISTS (
             SELECT FROM ${schema}.workers AS l WHERE l.id = w.worker AND ${isAlive('l', lockClass)}))::integer AS strikes
         FROM ${schema}.worlds AS w WHERE w.place = ANY($1::uuid[])`,
-      values: [places],
-    })
+      [places],
+    )
     const byPlace = new Map(rows.map(({ place, strikes }) => [String(place), Number(strikes)]))
     return places.map((place) => byPlace.get(place) ?? 0)
+  }
+
+  async living(workers: readonly number[], client: SqlClient) {
+    const { lockClass, schema } = this.#options
+    const { rows } = await client.query(
+      `SELECT (SELECT count(*) FROM ${schema}.workers WHERE can IS NOT NULL) AS drivers, coalesce(array_agg(w.id), '{}') AS ids
+        FROM ${schema}.workers AS w WHERE w.id = ANY($1::integer[]) AND ${isAlive('w', lockClass)}`,
+      [workers],
+    )
+    const { drivers, ids } = rows[0] ?? {}
+    return { ids: new Set(Array.isArray(ids) ? ids.map(Number) : []), drivers: Math.max(1, Number(drivers)) }
   }
 
   async remove(world: string, root: string, client: SqlClient): Promise<boolean> {
@@ -64,6 +70,11 @@ export class SessionWorldsTable implements SessionWorlds {
       [placeOf(world, root).place],
     )
     return rows.length > 0
+  }
+
+  async ended(sessions: readonly WorldName[], client: SqlClient): Promise<void> {
+    const places = sessions.map(({ root, world }) => placeOf(world, root).place)
+    await client.query(`DELETE FROM ${this.#options.schema}.mail WHERE place = ANY($1::uuid[])`, [places])
   }
 
   async tell(client: SqlClient): Promise<void> {

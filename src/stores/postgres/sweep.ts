@@ -11,7 +11,8 @@ const senderLastsMs = 3_600_000
  * One statement that frees what dead workers held, tells all workers of it, and removes what nothing needs any more. Who commits or
  * sweeps at this moment is not waited for: the next sweep comes soon, and until then a dead worker stays in the list whose world was
  * left out. The parameters: whether to look for what was taken by statements that came late, when their worker was removed
- * before, which compares all that is held with the list; and the channel.
+ * before, which compares all that is held with the list; the channel; and whether sessions are in another queue than the line, so that
+ * it is not known here which have ended.
  * @param parts `dead`: the condition over a row `w` of `workers`
  */
 export function sweepIn({ dead, schema }: { readonly dead: string; readonly schema: string }): string {
@@ -38,7 +39,7 @@ export function sweepIn({ dead, schema }: { readonly dead: string; readonly sche
       DELETE FROM ${schema}.mail AS m
       WHERE m.root <> m.name AND m.at < clock_timestamp() - make_interval(secs => ${unreadLastsMs / 1_000})
         AND NOT EXISTS (SELECT FROM ${schema}.line AS l WHERE l.place = m.place)
-        AND NOT EXISTS (SELECT FROM ${schema}.worlds AS w WHERE w.place = m.place AND (w.worker IS NOT NULL OR (w.busy AND w.quarantine IS NULL)))
+        AND NOT EXISTS (SELECT FROM ${schema}.worlds AS w WHERE w.place = m.place AND ($3::boolean OR w.worker IS NOT NULL OR (w.busy AND w.quarantine IS NULL)))
     ), over AS (
       DELETE FROM ${schema}.pauses WHERE until < clock_timestamp() - interval '1 minute'
     ), silent AS (

@@ -171,14 +171,14 @@ export class WorldsTable {
     await this.park(unknown.map(({ epoch, id }) => ({ id: Number(id), epoch: Number(epoch), wakeAtMs: 0 })))
   }
 
-  async sweep(): Promise<readonly number[]> {
+  async sweep(isQueueElsewhere: boolean): Promise<readonly number[]> {
     const nowMs = performance.now()
     const hasOrphans = nowMs > this.#orphansSoughtAt + orphansEachMs
     if (hasOrphans) this.#orphansSoughtAt = nowMs
     const rows = await this.#connections.run({
       name: 'entia-sweep',
       text: sweepIn({ schema: this.#schema, dead: `NOT ${this.#isAlive('w')}` }),
-      values: [hasOrphans, this.#channel],
+      values: [hasOrphans, this.#channel, isQueueElsewhere],
     })
     return rows.map(({ id }) => Number(id))
   }

@@ -10,13 +10,22 @@ import {
   World,
 } from 'entia'
 import { DelegationLimits } from 'entia/components'
+import { dbosDispatcher } from 'entia/dbos'
 import { defineFleet, type Fleet, type FleetOptions } from 'entia/postgres'
 import { z } from 'zod'
 
 /** What a worker process is started with, as JSON on its command line. */
 export interface ClerksOptions extends Pick<
   FleetOptions,
-  'database' | 'idleMs' | 'leaseMs' | 'maxSessions' | 'maxSessionsPerTenant' | 'record' | 'schema'
+  | 'database'
+  | 'direct'
+  | 'idleMs'
+  | 'leaseMs'
+  | 'maxConnections'
+  | 'maxSessions'
+  | 'maxSessionsPerTenant'
+  | 'record'
+  | 'schema'
 > {
   /** Steps of each session: a model call and a call of each tool. @default 3 */
   readonly steps?: number
@@ -24,6 +33,8 @@ export interface ClerksOptions extends Pick<
   readonly workMs?: number
   /** Milliseconds between the two notes of `tell`. @default 0 */
   readonly tellMs?: number
+  /** @default that of the line */
+  readonly dispatcher?: 'dbos'
   /** A tool that this process lacks. @default none */
   readonly lacks?: string
   /** What the tools of this process say of themselves. @default 1 */
@@ -61,6 +72,7 @@ const restartClasses = ['once', 'keyed', 'pure'] as const
 export function clerks(options: ClerksOptions, say: (said: Said) => void = () => undefined): Fleet {
   const {
     clockAheadMs: _,
+    dispatcher,
     isHarmless = false,
     lacks,
     sessions: __,
@@ -135,6 +147,7 @@ export function clerks(options: ClerksOptions, say: (said: Said) => void = () =>
   )
   return defineFleet({
     ...given,
+    ...(dispatcher === 'dbos' && { dispatcher: dbosDispatcher() }),
     models: { desk, clerk },
     tools: [...tools, tell].filter(({ declaration }) => declaration.name !== lacks),
     worlds: { desk: (name) => deskNamed(name, tell) },

@@ -241,7 +241,8 @@ describe('the Worlds of sessions, for a queue that is kept elsewhere', { timeout
   it('are due with a letter or past their instant, and not while a worker holds them or where they are quarantined', async () => {
     const store = storeIn(newSchema())
     await enter(store, numbered(5))
-    const due = async (): Promise<readonly string[]> => names(await store.sessions.due()).toSorted()
+    const due = async (): Promise<readonly string[]> =>
+      names(await store.transaction((client) => store.sessions.due(client))).toSorted()
     expect(await due()).toEqual([])
     for (const world of ['s0', 's1', 's2']) await store.post({ world, root: 'desk', line: '{}' })
     await (await store.open('s3', { root: 'desk' })).close({ wakeAtMs: 0 })
@@ -250,6 +251,37 @@ describe('the Worlds of sessions, for a queue that is kept elsewhere', { timeout
     await store.hold('s2', { root: 'desk', reason: 'deadly' })
     expect(await due()).toEqual(['s0', 's3'])
     await journal.close()
+  })
+
+  it('keep letters that are hours old, until it is said that they have ended', async () => {
+    const schema = newSchema()
+    const store = storeIn(schema)
+    await enter(store, numbered(2))
+    for (const world of ['s0', 's1']) {
+      await (await store.open(world, { root: 'desk' })).close()
+      await store.post({ world, root: 'desk', line: '{}' })
+    }
+    await store.transaction(async (client) => {
+      await client.query(`DELETE FROM ${schema}.line`)
+      await client.query(`UPDATE ${schema}.mail SET at = at - interval '3 hours'`)
+      await store.sessions.ended([{ world: 's0', root: 'desk' }], client)
+    })
+    await store.sweep({ isQueueElsewhere: true })
+    expect((await store.totals()).lettersWaiting).toBe(1)
+    await store.sweep()
+    expect((await store.totals()).lettersWaiting).toBe(0)
+  })
+
+  it('name the workers that are alive of some, and how many drive worlds', async () => {
+    const schema = newSchema()
+    const [one, two] = [storeIn(schema), storeIn(schema)]
+    const ids = [await one.enter('{}'), await two.enter('{}')]
+    const living = () => one.transaction((client) => one.sessions.living([...ids, 4711], client))
+    expect(await living()).toEqual({ ids: new Set(ids), drivers: 2 })
+    await two.close()
+    await expect.poll(living).toEqual({ ids: new Set([ids[0]]), drivers: 2 })
+    await one.sweep()
+    expect(await living()).toEqual({ ids: new Set([ids[0]]), drivers: 1 })
   })
 
   it('are removed with their letters unless they were opened, and tell how many workers in a row have died with them', async () => {
@@ -262,8 +294,7 @@ describe('the Worlds of sessions, for a queue that is kept elsewhere', { timeout
     const removed = (world: string) => store.transaction((client) => store.sessions.remove(world, 'desk', client))
     expect([await removed('s0'), await removed('s0'), await removed('s1')]).toEqual([true, false, false])
     expect((await store.list()).map(({ name }) => name)).toEqual(['s1', 's2'])
-    expect(await store.sessions.strikes(['s0', 's1', 's2'].map((world) => ({ world, root: 'desk' })))).toEqual([
-      0, 0, 3,
-    ])
+    const worlds = ['s0', 's1', 's2'].map((world) => ({ world, root: 'desk' }))
+    expect(await store.transaction((client) => store.sessions.strikes(worlds, client))).toEqual([0, 0, 3])
   })
 })

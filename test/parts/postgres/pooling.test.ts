@@ -1,9 +1,8 @@
 import { agent, scripted, standardSystems, SubagentRegistry, textOf, World } from 'entia'
 import { defineFleet, type Fleet } from 'entia/postgres'
-import { Client } from 'pg'
-import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { Pooler } from './pooler.ts'
-import { newSchema, storeIn } from './stores.ts'
+import { asked, newDatabase, storeIn } from './stores.ts'
 
 const clerk = scripted(({ messages }) => {
   const last = messages.at(-1)
@@ -17,24 +16,6 @@ function desk(name: string): World {
   const world = new World({ name, systems: standardSystems() })
   world.spawn(...agent({ model: 'desk/clerk' }), SubagentRegistry({ subagents: { helper: { name: 'helper' } } }))
   return world
-}
-
-/** A database of its own, so that its connections can be counted. */
-async function newDatabase(): Promise<string> {
-  const name = newSchema()
-  await asked(inject('postgres'), `CREATE DATABASE ${name}`)
-  onTestFinished(async () => void (await asked(inject('postgres'), `DROP DATABASE ${name} WITH (FORCE)`)))
-  return Object.assign(new URL(inject('postgres')), { pathname: `/${name}` }).href
-}
-
-async function asked(database: string, text: string): Promise<readonly Record<string, unknown>[]> {
-  const client = new Client(database)
-  await client.connect()
-  try {
-    return (await client.query<Record<string, unknown>>(text)).rows
-  } finally {
-    await client.end()
-  }
 }
 
 const names = Array.from({ length: 8 }, (_, each) => `desk/${each}`)

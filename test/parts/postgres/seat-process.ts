@@ -2,8 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { SeatCall } from '../../contracts/dispatcher-seat.ts'
-import type { SeatedWorker } from '../../contracts/dispatcher-suite.ts'
+import { inject, onTestFinished } from 'vitest'
+import { root, type SeatCall } from '../../contracts/dispatcher-seat.ts'
+import type { SeatedWorker, Seats } from '../../contracts/dispatcher-suite.ts'
+import { newSchema, storeIn } from './stores.ts'
 
 /** What a worker process is started with, as JSON on its command line. */
 export interface SeatOptions {
@@ -11,6 +13,7 @@ export interface SeatOptions {
   readonly schema: string
   readonly leaseMs: number
   readonly cap: number
+  readonly dispatcher: 'dbos' | 'postgres'
 }
 
 /** What it is asked, a line each. */
@@ -27,10 +30,32 @@ interface SeatAnswer {
   readonly message?: string
 }
 
+const longMs = 60_000
+const shortMs = 1_000
+
+/** An empty fleet whose workers are processes. */
+export async function seatsOver({
+  cap,
+  dispatcher,
+  hasShortLease = false,
+}: Pick<SeatOptions, 'cap' | 'dispatcher'> & { readonly hasShortLease?: boolean }): Promise<Seats> {
+  const schema = newSchema()
+  const { epoch } = await storeIn(schema).open(root)
+  return {
+    epoch,
+    worker: async () => {
+      const leaseMs = hasShortLease ? shortMs : longMs
+      const seat = await SeatProcess.start({ database: inject('postgres'), schema, leaseMs, cap, dispatcher })
+      onTestFinished(() => seat.end())
+      return seat.worker
+    },
+  }
+}
+
 const program = join(import.meta.dirname, '../../programs/dispatcher-seat.ts')
 
 /** A worker in a process of its own. */
-export class SeatProcess {
+class SeatProcess {
   readonly #child: ChildProcess
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>()
   #asked = 0

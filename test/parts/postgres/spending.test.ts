@@ -30,7 +30,7 @@ it('counts what sessions spend below one that is stopped, whichever worker has i
   }
   const [front, one, two, three] = [process(), process(), process(), process()]
   const workers = await Promise.all([one, two, three].map((each) => each.work({ sessions: 1 })))
-  const desk = front.world('desk/1')
+  const desk = front.agent('desk/1')
   await desk.message('3')
   await thinks.promise
   // Who has the lowest session hands it on while all of them are stopped.
