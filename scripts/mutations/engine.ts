@@ -120,7 +120,7 @@ export const engineMutations: readonly Mutation[] = [
     name: 'slot-leaks',
     bug: 'a session that has ended keeps its slot',
     file: 'src/engine/children/session.ts',
-    before: 'context.whenGone(() => children.leavePool(sessionId))',
+    before: 'context.whenGone(() => children.forget(session, sessionId))',
     after: 'context.whenGone(() => undefined)',
   },
   {
