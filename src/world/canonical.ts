@@ -127,7 +127,8 @@ function rebuilt(
   depth: number,
   adopted: number,
 ): Visited {
-  if (!keys.every((key) => key.isWellFormed())) {
+  for (const key of keys) {
+    if (key.isWellFormed()) continue
     const renamed = withWellFormedKeys(source, keys)
     return rebuilt(renamed, sorted(Object.keys(renamed)), depth, adopted)
   }
@@ -137,7 +138,8 @@ function rebuilt(
     if (item === undefined) continue
     const value = visit(item, depth, adopted)
     if (value === unfit) return unfit
-    assign(copy, key, value)
+    if (key === '__proto__') assign(copy, key, value)
+    else copy[key] = value
   }
   return Object.freeze(copy)
 }

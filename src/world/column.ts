@@ -34,12 +34,10 @@ export class Column {
   isWritten = false
   /** The system that wrote it last in that step. */
   writer: string | undefined
-  /** What it has overwritten, as a linked list: usually few entities. */
-  first: Before | undefined
-  #last: Before | undefined
-  #isAscending = true
-  #overwritten = 0
-  #index: Map<Entity, Before> | undefined
+  /** What that step has overwritten: usually of few entities. */
+  overwritten: Before[] | undefined
+  /** The same by entity, where it is many. */
+  overwrittenOf: Map<Entity, Before> | undefined
   readonly #presence: Presence
   readonly #waking: number
   readonly #writes: Writes
@@ -118,48 +116,21 @@ export class Column {
       writes.columns.push(this)
     }
     if (entity >= writes.newFrom) return undefined
-    let known: Before | undefined
-    if (this.#index !== undefined) known = this.#index.get(entity)
-    else for (known = this.first; known !== undefined && known.entity !== entity; known = known.next);
-    if (known !== undefined) return known
+    if (this.overwrittenOf !== undefined) {
+      const known = this.overwrittenOf.get(entity)
+      if (known !== undefined) return known
+    } else if (this.overwritten !== undefined) {
+      for (const known of this.overwritten) if (known.entity === entity) return known
+    }
     const isLog = value !== undefined && this.token.kind === 'log'
     const length = isLog ? (value as Json[]).length : 0
-    const before: Before = { entity, value, length, edits: undefined, isTaken: false, next: undefined }
-    if (this.#last === undefined) this.first = before
-    else {
-      this.#last.next = before
-      this.#isAscending &&= entity > this.#last.entity
-    }
-    this.#last = before
-    this.#overwritten++
-    if (this.#index !== undefined) this.#index.set(entity, before)
-    else if (this.#overwritten > maxListed) this.#index = new Map(this.overwritten().map((each) => [each.entity, each]))
+    const before: Before = { entity, value, length, edits: undefined, isTaken: false }
+    if (this.overwritten === undefined) this.overwritten = [before]
+    else this.overwritten.push(before)
+    if (this.overwrittenOf !== undefined) this.overwrittenOf.set(entity, before)
+    else if (this.overwritten.length > maxListed)
+      this.overwrittenOf = new Map(this.overwritten.map((each) => [each.entity, each]))
     return before
-  }
-
-  overwritten(): Before[] {
-    const found: Before[] = []
-    for (let before = this.first; before !== undefined; before = before.next) found.push(before)
-    return found
-  }
-
-  sortOverwritten(): void {
-    if (this.#isAscending) return
-    const [first, ...others] = this.overwritten().sort((a, b) => a.entity - b.entity)
-    this.first = this.#last = first
-    for (const before of others) {
-      ;(this.#last as Before).next = before
-      this.#last = before
-    }
-    if (this.#last !== undefined) this.#last.next = undefined
-    this.#isAscending = true
-  }
-
-  forgetOverwritten(): void {
-    this.first = this.#last = undefined
-    this.#isAscending = true
-    this.#overwritten = 0
-    this.#index = undefined
   }
 }
 
@@ -179,7 +150,6 @@ export interface Before {
   edits: LogEdit[] | undefined
   /** Removed; a present log is new. */
   isTaken: boolean
-  next: Before | undefined
 }
 
 /** Notes an edit of a log, before it is made. */

@@ -211,14 +211,16 @@ export class Core {
   /** Appends items, which must be canonical and valid; adds the log if absent. */
   append(entity: Entity, token: Log, items: readonly Json[]): void {
     if (this.underway === undefined) this.guard()
-    const column = this.#column(token)
-    const log = this.state.get(entity, token) as Json[] | undefined
+    const known = this.state.columnAt[token.index]
+    const column = known !== undefined && known.token === token ? known : this.#column(token)
+    const log = column.get(this.state.row(entity)) as Json[] | undefined
     if (log === undefined) return this.put(entity, token, items)
     if (this.underway !== undefined) column.writer = this.underway.writer
     const before = column.touch(entity, log)
     if (before?.edits !== undefined) before.edits.push([log.length, 0, items])
     for (const item of items) log.push(item)
-    if (token.marks !== undefined) this.mark(entity, token)
+    const last = log.at(-1)
+    if (last !== undefined && token.marks?.when(last) === true) this.put(entity, token.marks.tag, true)
   }
 
   /** Items must be canonical and valid. */

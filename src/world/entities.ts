@@ -91,10 +91,6 @@ export class Entities {
     this.#columns = columns
   }
 
-  get size(): number {
-    return this.rowOf.size
-  }
-
   all(): Entity[] {
     return [...this.rowOf.keys()].sort((a, b) => a - b)
   }
@@ -243,7 +239,7 @@ export class Entities {
    */
   #restedRow(): number | undefined {
     const resting = this.#resting.length - this.#nextResting
-    if (resting <= Math.min(maxResting, Math.max(minResting, this.size >> 3))) return undefined
+    if (resting <= Math.min(maxResting, Math.max(minResting, this.rowOf.size >> 3))) return undefined
     const row = this.#resting[this.#nextResting++]
     if (this.#nextResting >= 1_024) {
       this.#resting = this.#resting.slice(this.#nextResting)

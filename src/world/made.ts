@@ -26,6 +26,12 @@ export function setMade<T>(world: World, entity: Entity, token: Value<T>, value:
   world.core.put(entity, token, Object.freeze(value) as Json)
 }
 
+/** Appends an item to a log, as `setMade` writes a value. */
+export function appendMade<T>(world: World, entity: Entity, token: Log<T>, item: DeepReadonly<T>): void {
+  if (checksMade) assertMade(token, item as Json)
+  world.core.append(entity, token, [Object.freeze(item) as Json])
+}
+
 /** Writes what is canonical already, such as a part of an input or of another component, if the schema takes it. @throws `invalid-value` */
 export function setCanonical<T>(world: World, entity: Entity, token: Value<T>, value: DeepReadonly<T>): void {
   if (checksMade) assertCanonical(token, value as Json)
@@ -65,7 +71,7 @@ export function emitMade(world: World, type: string, facts: object): void {
   world.core.underway?.events.push({ type, ...facts })
 }
 
-function assertMade(token: Value, value: Json): void {
+function assertMade(token: Value | Log, value: Json): void {
   const plain = canonicalOrNone(value)
   const isCanonical = JSON.stringify(plain) === JSON.stringify(value) && hasFrozenParts(value)
   if (plain === undefined || !isCanonical || !token.schema.safeParse(plain).success) throw unfit(token, value)

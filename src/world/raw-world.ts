@@ -158,7 +158,7 @@ export class RawWorld implements Saveable {
   }
 
   get size(): number {
-    return this.state.entities.size
+    return this.state.entities.rowOf.size
   }
 
   has(entity: Entity): boolean {

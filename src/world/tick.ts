@@ -117,7 +117,8 @@ function runSystems(world: World, underway: Underway): void {
   const { presence } = core.state
   const kinds = presence.kindsOf(underway.inputs)
   for (let place = 0; place < systems.length; place++) {
-    const next = presence.nextAwake(place, kinds)
+    const awake = presence.pattern.awake.get(kinds) ?? presence.awake(kinds)
+    const next = awake[place] as number
     if (core.checksWakes) for (const system of systems.slice(place, next)) checkAsleep(world, system, underway)
     const system = systems[next]
     if (system === undefined) return

@@ -1,7 +1,7 @@
 import type { Changes, LogEdit } from './changes.ts'
 import type { Component, Entity } from './component.ts'
 import type { Json } from '../base/json.ts'
-import { type Column, Writes } from './column.ts'
+import { type Before, type Column, Writes } from './column.ts'
 import type { Entities } from './entities.ts'
 
 /** An entity that a step has despawned, with what it had then. */
@@ -54,7 +54,7 @@ export class Tracking extends Writes {
     const values = this.#despawned.flatMap((despawned) => despawned.values)
     for (const column of this.columns) {
       const { token } = column
-      for (const { entity, length, value } of column.overwritten()) values.push({ entity, token, value, length })
+      for (const { entity, length, value } of column.overwritten ?? []) values.push({ entity, token, value, length })
     }
     return { spawned: this.#newcomers(), despawned: this.#despawned.map(({ entity }) => entity), values }
   }
@@ -65,7 +65,8 @@ export class Tracking extends Writes {
     for (let column = this.columns.pop(); column !== undefined; column = this.columns.pop()) {
       column.isWritten = false
       column.writer = undefined
-      if (column.first !== undefined) column.forgetOverwritten()
+      column.overwritten = undefined
+      column.overwrittenOf = undefined
     }
     while (this.#despawned.length > 0) this.#despawned.pop()
     if (this.newFrom === Infinity) return
@@ -106,7 +107,7 @@ export class Tracking extends Writes {
   written(columns: readonly Column[]): readonly Entity[] {
     const found = new Set<Entity>()
     for (const column of columns) {
-      for (let { first: before } = column; before !== undefined; before = before.next) found.add(before.entity)
+      if (column.overwritten !== undefined) for (const { entity } of column.overwritten) found.add(entity)
       for (const entity of this.#spawned) {
         const row = this.#entities.rowOf.get(entity)
         if (row !== undefined && column.get(row) !== undefined) found.add(entity)
@@ -146,8 +147,7 @@ export class Tracking extends Writes {
   #changesIn(column: Column, spawned: readonly Entity[]): ColumnChanges {
     const changes: ColumnChanges = { set: undefined, appended: undefined, spliced: undefined, removed: undefined }
     const isLog = column.token.kind === 'log'
-    column.sortOverwritten()
-    for (let { first: before } = column; before !== undefined; before = before.next) {
+    for (const before of ascendingBefore(column.overwritten ?? [])) {
       const { entity } = before
       const row = this.#entities.rowOf.get(entity)
       if (row === undefined) continue
@@ -195,6 +195,10 @@ function entered<T>(rows: T[] | undefined, row: T): T[] {
 
 function asListed({ token }: Column, value: Json): Json {
   return token.kind === 'log' ? (value as readonly Json[]).slice() : value
+}
+
+function ascendingBefore(overwritten: Before[]): readonly Before[] {
+  return overwritten.length < 2 ? overwritten : overwritten.sort((a, b) => a.entity - b.entity)
 }
 
 function ascending(despawned: readonly Despawned[]): readonly Entity[] {

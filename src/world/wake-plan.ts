@@ -20,7 +20,7 @@ interface Pattern {
   readonly present: ReadonlySet<number>
   /** With one more or less, by its index. */
   readonly flipped: (Pattern | undefined)[]
-  /** By place in the list of systems, and one place behind it: the first system from there on that runs. */
+  /** By place in the list of systems, and one place behind it: the first from there on that runs; the list's length if none does. */
   readonly awake: Map<Kinds, readonly number[]>
 }
 
@@ -118,11 +118,11 @@ export class WakePlan {
 /** Which components that wake a system a world has now. Its columns tell it of their first value and their last. */
 export class Presence {
   readonly #plan: WakePlan
-  #pattern: Pattern
+  pattern: Pattern
 
   constructor(plan: WakePlan) {
     this.#plan = plan
-    this.#pattern = plan.pattern(new Set())
+    this.pattern = plan.pattern(new Set())
   }
 
   indexOf(token: Component): number {
@@ -131,8 +131,8 @@ export class Presence {
 
   /** The component of this index is there now if it was not, and the other way round. */
   flip(index: number): void {
-    const pattern = this.#pattern
-    this.#pattern = pattern.flipped[index] ?? this.#flipped(pattern, index)
+    const { pattern } = this
+    this.pattern = pattern.flipped[index] ?? this.#flipped(pattern, index)
   }
 
   #flipped(pattern: Pattern, index: number): Pattern {
@@ -146,9 +146,9 @@ export class Presence {
     return this.#plan.kindsOf(inputs)
   }
 
-  /** The place of the first system that runs, from a place in the list on; the list's length if none does. */
-  nextAwake(from: number, kinds: Kinds): number {
-    return (this.#pattern.awake.get(kinds) ?? this.#plan.awake(this.#pattern, kinds))[from] as number
+  /** What the pattern does not have yet of `awake`. */
+  awake(kinds: Kinds): readonly number[] {
+    return this.#plan.awake(this.pattern, kinds)
   }
 }
 

@@ -6,6 +6,7 @@ import { ToolCall } from '../../components/agent/tool-call.ts'
 import type { ToolDeclaration } from '../../src/protocol/tool-declaration.ts'
 import { isPermitted } from '../../src/rules/delegation/permissions.ts'
 import { argumentFaults } from '../../src/rules/text/argument-faults.ts'
+import { oncePerObject } from '../../src/rules/once-per.ts'
 import type { Entity } from '../../src/world/component.ts'
 import { made } from '../../src/world/made.ts'
 import type { World } from '../../src/world/world.ts'
@@ -44,9 +45,14 @@ function callWorldTool(world: World, call: Entity, tool: WorldTool | undefined):
   else if (answer !== undefined) refuseCall(world, call, answer.problem)
 }
 
+/** The first of each name. */
+const toolsByName = oncePerObject(
+  (tools: readonly ToolDeclaration[]) => new Map(tools.toReversed().map((tool) => [tool.name, tool])),
+)
+
 /** A tool the agent has and may run, or why not. */
 export function permittedTool(world: World, agent: Entity, name: string): FoundTool {
-  const declaration = world.get(agent, ToolRegistry)?.tools.find((tool) => tool.name === name)
+  const declaration = toolsByName(world.get(agent, ToolRegistry)?.tools ?? []).get(name)
   if (declaration === undefined) return { problem: `there is no tool named ${oneLine(name)}.` }
   const ceiling = world.get(agent, ToolCeiling)?.allowed
   if (isPermitted(name, world.get(agent, Permissions), ceiling)) return { declaration }

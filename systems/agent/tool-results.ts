@@ -3,7 +3,7 @@ import { Answering, AwaitingSession } from '../../components/sessions/session-ca
 import { Outcome, OwnedBy } from '../../components/effects/effect.ts'
 import { Reported, Requested, ToolCall } from '../../components/agent/tool-call.ts'
 import type { Entity, Initial } from '../../src/world/component.ts'
-import { appendAdopted } from '../../src/world/made.ts'
+import { appendAdopted, appendMade } from '../../src/world/made.ts'
 import type { World } from '../../src/world/world.ts'
 import { emit, settled } from '../kit.ts'
 import { Conversation } from '../../components/agent/conversation.ts'
@@ -88,7 +88,9 @@ function insert(world: World, agent: Entity, call: Entity, result: CallResult): 
   const { callId, name } = world.read(call, ToolCall)
   const content = contentOf(result)
   const message = { callId, content, ...(result.isError && { isError: true }), name, role: 'tool' as const }
-  insertMessage(world, agent, placeOfResults(world, agent), message)
+  const place = placeOfResults(world, agent)
+  if (place === world.read(agent, Conversation).length) appendMade(world, agent, Conversation, message)
+  else world.splice(agent, Conversation, place, 0, [message])
 }
 
 /** Messages that arrived during the calls stand behind the results. */
@@ -116,10 +118,10 @@ export function cutProblem(world: World, agent: Entity, tool: string): string {
   return `'${tool}' did not run: your reply was cut at ${where} before its arguments were complete. Call it again with shorter arguments, or in several calls.`
 }
 
-/** Message, content and block: those that this tick has made are not frozen. */
+/** Message, content and block: a call that was given another id is not frozen. */
 const levelsOfMessage = 3
 
-/** @param message canonical, as parts of an outcome are */
+/** Inserts a model's message. @param message canonical, as parts of an outcome are */
 export function insertMessage(world: World, agent: Entity, place: number, message: Message): void {
   const isLast = place >= world.read(agent, Conversation).length
   if (isLast) return appendAdopted(world, agent, Conversation, message, levelsOfMessage)

@@ -4,6 +4,7 @@ import { SubagentRegistry, type SubagentRegistryData } from '../../components/se
 import type { ToolDeclaration } from '../../src/protocol/tool-declaration.ts'
 import { ToolRegistry } from '../../components/agent/tool-registry.ts'
 import { subagentDeclarations, subagentToolNames } from '../../src/rules/delegation/declarations.ts'
+import { oncePerObject } from '../../src/rules/once-per.ts'
 import type { DeepReadonly, Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { emit, readyAgents } from '../kit.ts'
@@ -38,9 +39,11 @@ export function subagentTools({ maxStartsPerTick, allowUnregisteredSubagents }: 
   }
 }
 
+const haveDelegating = oncePerObject((tools: readonly ToolDeclaration[]) => tools.some(isDelegating))
+
 export function dropSubagentTools(world: World, agent: Entity): void {
   const tools = world.get(agent, ToolRegistry)?.tools
-  if (tools === undefined || world.has(agent, SubagentRegistry) || !tools.some(isDelegating)) return
+  if (tools === undefined || world.has(agent, SubagentRegistry) || !haveDelegating(tools)) return
   world.set(agent, ToolRegistry, { tools: tools.filter((tool) => !isDelegating(tool)) })
 }
 

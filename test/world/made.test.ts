@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { adopt, appendAdopted, made, setMade } from '../../src/world/made.ts'
+import { adopt, appendAdopted, appendMade, made, setMade } from '../../src/world/made.ts'
 import { World } from '../../src/world/world.ts'
 import { Diary, entry, family, Fresh, Person, refusal } from './family.ts'
 
@@ -31,6 +31,7 @@ describe('a value that the rules have made', () => {
     const person = world.spawn(Person({ name: 'Bob' }))
     expect(() => made(Person, value as { name: string })).toThrow(refusal('invalid-value', 'Person', 'unchecked'))
     expect(() => setMade(world, person, Person, value as { name: string })).toThrow(refusal('invalid-value'))
+    expect(() => appendMade(world, person, Diary, value as never)).toThrow(refusal('invalid-value', 'Diary'))
     expect(world.read(person, Person).name).toBe('Bob')
   })
 

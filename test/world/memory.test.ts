@@ -143,6 +143,6 @@ describe('the memory of a world', () => {
     run()
     const before = heapAfter(run)
     expect(heapAfter(run) - before).toBeLessThan(1_000_000)
-    for (const { first } of world.core.state.columns()) expect(first).toBeUndefined()
+    for (const { overwritten } of world.core.state.columns()) expect(overwritten).toBeUndefined()
   })
 })

@@ -13,8 +13,13 @@ export type CallResult =
   | { readonly text: string; readonly isError: boolean }
   | { readonly content: readonly (TextBlock | FileBlock)[]; readonly isError: boolean }
 
+/** Canonical. */
 export function contentOf(result: CallResult): readonly (TextBlock | FileBlock)[] {
-  return 'content' in result ? result.content : [{ text: result.text, type: 'text' }]
+  return 'content' in result ? result.content : Object.freeze([textBlock(result.text)])
+}
+
+function textBlock(text: string): TextBlock {
+  return Object.freeze({ text, type: 'text' })
 }
 
 /** A call whose result was emitted, and waits for those of earlier calls. */
@@ -57,7 +62,7 @@ function malformed(world: World, call: Entity, problem: string): CallResult {
 
 function withDoubt(result: CallResult, doubt: string | undefined): CallResult {
   if (doubt === undefined) return result
-  return { content: [...contentOf(result), { text: doubt, type: 'text' }], isError: true }
+  return { content: Object.freeze([...contentOf(result), textBlock(doubt)]), isError: true }
 }
 
 /** Why a failed call may have done its work. */
