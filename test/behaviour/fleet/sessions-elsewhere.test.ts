@@ -172,7 +172,7 @@ describe('a session that runs on another worker', () => {
     })
   })
 
-  it('emits its last events once more where its worker died just after its end', async () => {
+  it('emits its last events once more where its worker died just after its end, which who reads them has once', async () => {
     const models = {
       office: scripted(({ messages }) => {
         if (textOf(messages.at(0)) === 'Write.') return 'Written.'
@@ -183,6 +183,10 @@ describe('a session that runs on another worker', () => {
     const has = { ...host(), models }
     const { board, desk, next, worker } = offices()
     const isEnd = (event: { readonly type: string }): boolean => event.type === 'turn-ended' && depthOf(event) === 1
+    const heard: string[] = []
+    void (async () => {
+      for await (const event of desk.events()) heard.push(`${event.type} ${depthOf(event)}`)
+    })()
     const first = next(isEnd)
     worker('root', { has, maxSessions: 0 })
     // It dies: it takes nothing more, and never says that the session is finished.
@@ -201,6 +205,9 @@ describe('a session that runs on another worker', () => {
     board.suspect('one')
     worker('two', { has, maxWorlds: 0 })
     expect(await second).toEqual(seen)
+    // Who reads the events of the root world has each once, whichever worker emitted it.
+    await expect.poll(() => heard).toContain('turn-ended 0')
+    expect(heard.filter((event) => event === 'turn-ended 1')).toEqual(['turn-ended 1'])
   })
 
   it('has spent what its end says where it was cancelled before that was taken up', async () => {

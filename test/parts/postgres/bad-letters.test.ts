@@ -92,6 +92,22 @@ describe('a letter', () => {
     expect(await store.read('a')).toBeUndefined()
   })
 
+  it('to a session that has ended goes with a sweep, once nobody can launch it again', async () => {
+    const schema = newSchema()
+    const store = storeIn(schema)
+    const journal = await store.open('session', { root: 'a' })
+    await journal.commit({ ...begin, isBusy: false })
+    await journal.close()
+    await store.post({ root: 'a', world: 'session', line: 'late' })
+    await store.post({ world: 'a', line: 'to its root' })
+    await store.sweep()
+    expect(await store.totals()).toMatchObject({ lettersWaiting: 2 })
+    await store.transaction((client) => client.query(`UPDATE ${schema}.mail SET at = at - interval '11 minutes'`))
+    await store.sweep()
+    expect(await store.totals()).toMatchObject({ lettersWaiting: 1 })
+    expect(await linesTo(store, 'a')).toEqual(['to its root'])
+  })
+
   it.each(['half \ud800', '\udc00 half', 'two\nlines'])('that is no line of text is refused: %j', async (line) => {
     const store = storeIn(newSchema())
     const journal = await store.open('a')
