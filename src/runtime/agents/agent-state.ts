@@ -30,10 +30,10 @@ export function stateOf(world: World, agent: Entity): AgentState {
   }
 }
 
-function waitFor(thing: AwaitedThing, isThinking: boolean): WaitsFor {
+function waitFor(thing: AwaitedThing, isModelAsked: boolean): WaitsFor {
   switch (thing) {
     case 'work':
-      return isThinking ? 'model' : 'tools'
+      return isModelAsked ? 'model' : 'tools'
     case 'instant':
       return 'time'
     case 'person':
