@@ -6,6 +6,7 @@ import { ownPaths } from '../../runtime/config/folders.ts'
 import { policyConfigOf } from '../../runtime/config/runtime-config.ts'
 import { providersOf } from '../../runtime/models/providers-of.ts'
 import { sessionExtensions, type SessionExtensions } from '../../runtime/skills/session-extensions.ts'
+import { beginSandboxFor } from '../../runtime/sandbox/open-sandbox.ts'
 import { builtinTools } from '../../runtime/tools/builtin-tools.ts'
 import { JsProcesses } from '../../runtime/tools/js/js-processes.ts'
 import type { Tool } from '../../tools/port.ts'
@@ -53,6 +54,7 @@ export class McpServing {
     const isExposing = options.exposeSubagents ?? place.config.subagents?.exposeOverMcp ?? false
     const exposed = isExposing ? subagentTools(this.#agents) : []
     this.#tools = withoutDoubles(user, [...toolsOf(options, place, this.#js, this.#agents), ...exposed])
+    beginSandboxFor(place.sandbox, this.#tools)
     this.#approvals = new ServerApprovals(sdk, options.verifyState)
     const { allow = [], maxCalls = serverDefaults.maxCalls, observers = [], policyFunction, runtime } = options
     const rules = policyConfigOf(place.config)

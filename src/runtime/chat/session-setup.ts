@@ -32,7 +32,7 @@ import { FileTimes } from '../tools/file-times.ts'
 import { withRareToolsDeferred } from '../tools/rarely-used.ts'
 import { JsProcesses } from '../tools/js/js-processes.ts'
 import { servedSession, sessionServers } from '../mcp/session-feed.ts'
-import { confinedSession, openSandbox, placeInSandbox } from '../sandbox/open-sandbox.ts'
+import { beginSandboxFor, confinedSession, openSandbox, placeInSandbox } from '../sandbox/open-sandbox.ts'
 import { sessionExtensions, type SessionExtensions } from '../skills/session-extensions.ts'
 import type { ChatSession } from './chat-session.ts'
 import { type Kept, makeChat, openChat } from './make-chat.ts'
@@ -289,6 +289,7 @@ async function sessionOptions(
           shells,
           subagentPreset,
         })
+  beginSandboxFor(sandbox, builtIn)
   return {
     ...('channel' in options && { channel: options.channel, history: options.history, seed: options.seed }),
     approve,

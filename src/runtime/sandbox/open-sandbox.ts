@@ -13,7 +13,7 @@ export interface SandboxPlace {
   readonly folders: Folders
 }
 
-/** The sandbox that a configuration wants; `undefined`: none. Loads nothing then. */
+/** The sandbox that a configuration wants, which is not made yet; `undefined`: none. Loads nothing then. */
 export async function openSandbox(
   config: RuntimeConfig,
   { cwd, folders, home }: SandboxPlace,
@@ -26,6 +26,14 @@ export async function openSandbox(
 
 /** Tools whose programs run in the sandbox. */
 const confinedTools: ReadonlySet<string> = new Set(['bash', 'run_js'])
+
+/** Has a sandbox made while a model answers, where one of the tools runs programs in it. */
+export function beginSandboxFor(
+  sandbox: SessionSandbox | undefined,
+  tools: readonly { readonly declaration: { readonly name: string } }[],
+): void {
+  if (tools.some(({ declaration }) => confinedTools.has(declaration.name))) sandbox?.begin()
+}
 
 /**
  * Says of calls where their programs run, for the policy.

@@ -43,16 +43,13 @@ export class SessionSandbox implements Sandbox {
   readonly #hosts = new Map<string, SandboxHost>()
   #folder: Promise<string> | undefined
 
-  /** Looks for what a sandbox is made with, and begins to make it. */
+  /** Looks for what a sandbox is made with. It is made with the first program, or before that by `begin`. */
   static async open(options: SandboxOptions): Promise<SessionSandbox> {
     const cwd = await leadsTo(options.cwd)
     const parts = await sandboxParts(cwd)
     const problem = /[*?[\]]/.test(cwd) ? `The name of the folder ${cwd} has one of *, ?, [ and ].` : undefined
     const found = 'why' in parts ? parts : problem === undefined ? parts : { why: problem }
-    const sandbox = new SessionSandbox(options, await limitsOf(cwd, options), found)
-    // It takes its time, which the first answer of a model takes too.
-    if (sandbox.#why === undefined) sandbox.#host(sandbox.#domains({}))
-    return sandbox
+    return new SessionSandbox(options, await limitsOf(cwd, options), found)
   }
 
   private constructor(options: SandboxOptions, limits: PathLimits, parts: SandboxParts | { readonly why: string }) {
@@ -66,6 +63,11 @@ export class SessionSandbox implements Sandbox {
   /** Why there is none, as far as that is known without a trial; `undefined`: there is one. */
   get missing(): string | undefined {
     return this.#why
+  }
+
+  /** Begins to make it, for programs that will come: that takes its time, which the first answer of a model takes too. */
+  begin(): void {
+    if (this.#why === undefined) this.#host(this.#domains({}))
   }
 
   /** Whether programs run in it: one was tried. */

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { realClock, type ScriptedReply, textOf } from 'entia'
@@ -54,6 +55,14 @@ async function place({ own = (cwd) => ({ trustedFolders: [cwd] }), project }: Pl
 
 function results(session: ChatSession): readonly string[] {
   return session.history.filter(({ role }) => role === 'tool').map((message) => textOf(message))
+}
+
+/** Processes that this one has started. */
+function children(): readonly string[] {
+  const lists = readdirSync('/proc/self/task').map((thread) =>
+    readFileSync(`/proc/self/task/${thread}/children`, 'utf8'),
+  )
+  return lists.flatMap((list) => list.match(/\d+/g) ?? []).toSorted()
 }
 
 const reasons = (asked: readonly Asked[]) => asked.map(({ reason }) => reason)
@@ -158,6 +167,15 @@ describe.runIf(hasSandbox)('a chat session with a sandbox', () => {
     onTestFinished(() => again.close())
     await turn('Again.', again)
     expect(results(again).at(-1)).toContain('[sandbox: it stopped a write')
+  })
+
+  it.runIf(process.platform === 'linux')('starts nothing for it where no tool runs programs', async () => {
+    const { session } = await place()
+    const before = children()
+    await turn('Go.', await session(['Done.'], { tools: ['file', 'git'] }))
+    expect(children()).toEqual(before)
+    await session(['Done.'], { tools: ['code'] })
+    expect(children().length).toBeGreaterThan(before.length)
   })
 
   it('asks on channels where others ask', async () => {

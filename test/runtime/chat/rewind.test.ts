@@ -38,7 +38,15 @@ const permissions = { write_file: 'allow', replace_in_file: 'allow', bash: 'allo
 
 function options(replies: readonly ScriptedReply[]) {
   const { models, requests } = script(replies)
-  return { more: { provider: 'script', model: 'm', host: { models }, permissions, tools: ['core'] }, requests }
+  const more = {
+    provider: 'script',
+    model: 'm',
+    host: { models },
+    permissions,
+    sandbox: 'off',
+    tools: ['core'],
+  } as const
+  return { more, requests }
 }
 
 async function chatting({ cwd, env }: Place, ...replies: readonly ScriptedReply[]) {

@@ -48,12 +48,12 @@ async function home(files: Readonly<Record<string, string>> = {}) {
   return { cwd, env, folder }
 }
 
-/** A chat session of that home; closed when the test is over. */
+/** A chat session of that home, without a sandbox; closed when the test is over. */
 async function setUp(
   { cwd, env }: { cwd: string; env: NodeJS.ProcessEnv },
   options: SetupOptions = {},
 ): Promise<ChatSession> {
-  const session = await sessionSetup({ cwd, env, ...options })
+  const session = await sessionSetup({ cwd, env, sandbox: 'off', ...options })
   onTestFinished(() => session.close())
   return session
 }

@@ -27,7 +27,7 @@ async function home(config: (server: Config) => Config) {
 }
 const names = ['CONFIG', 'DATA', 'CACHE', 'STATE']
 
-/** A chat session whose model calls tools in turn, one a step, and then ends its turn. */
+/** A chat session whose model calls tools in turn, one a step, and then ends its turn. Its servers run without a sandbox. */
 async function chatting(at: Awaited<ReturnType<typeof home>>, options: SetupOptions = {}, key?: string) {
   const requests: ModelRequest[] = []
   const notices: string[] = []
@@ -41,7 +41,8 @@ async function chatting(at: Awaited<ReturnType<typeof home>>, options: SetupOpti
   const { cwd, env } = at
   const host = { models: { script: model }, clock: new VirtualClock() }
   const onNotice = (notice: string): void => void notices.push(notice)
-  const setup = { cwd, env, host, onNotice, provider: 'script', model: 'm', tools: [], approve: () => true, ...options }
+  const own = { onNotice, provider: 'script', model: 'm', tools: [], approve: () => true } as const
+  const setup = { cwd, env, host, sandbox: 'off', ...own, ...options } as const
   const session = key === undefined ? await sessionSetup(setup) : await openSession({ ...setup, key })
   onTestFinished(() => session.close())
   const say = async (...next: Called[]): Promise<readonly string[]> => {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import type { Json } from 'entia'
 import type { PolicyConfig } from 'entia/runtime'
 import { tempFolder } from '../../tools/temp-folder.ts'
@@ -28,21 +28,23 @@ const byRipgrep: Grep = async (files, input, config) => {
   return config === undefined ? grepIn(folder, input) : grepUnder(folder, input, config)
 }
 
+/** Tools that are loaded while packages are missing. */
+let fresh: typeof toolsIn | undefined
+
 /** Both packages and programs are missing. */
 const byThread: Grep = async (files, input, config) => {
   vi.doMock('@vscode/ripgrep', () => Promise.reject(new Error('not installed')))
-  vi.resetModules()
   vi.stubEnv('PATH', '/nowhere')
   try {
+    if (fresh === undefined) {
+      vi.resetModules()
+      fresh = (await import('./tools-in.ts')).toolsIn
+    }
     const folder = await tempFolder(files)
-    const { toolsIn: freshToolsIn } = await import('./tools-in.ts')
-    return await (config === undefined
-      ? grepIn(folder, input, freshToolsIn)
-      : grepUnder(folder, input, config, freshToolsIn))
+    return await (config === undefined ? grepIn(folder, input, fresh) : grepUnder(folder, input, config, fresh))
   } finally {
     vi.unstubAllEnvs()
     vi.doUnmock('@vscode/ripgrep')
-    vi.resetModules()
   }
 }
 
@@ -50,6 +52,12 @@ describe.each([
   ['by ripgrep', byRipgrep, 'missing closing parenthesis'],
   ['in a thread', byThread, 'Invalid regular expression: /(/: Unterminated group'],
 ])('grep_files %s', (_, grep, fault) => {
+  afterAll(() => {
+    if (fresh === undefined) return
+    fresh = undefined
+    vi.resetModules()
+  })
+
   it('gives path, number and text of each matching line, in the order of paths', async () => {
     const files = { 'b.txt': 'no\n  needle 2\r\n', 'a/z.txt': 'needle', 'a.txt': 'x\nneedles\nneedle' }
     expect(await grep(files, { pattern: 'needle' })).toEqual([
