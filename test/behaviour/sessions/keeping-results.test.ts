@@ -104,14 +104,15 @@ describe('the record of a result', () => {
 /** So many bytes of text with characters of one to four bytes, in no order that repeats. */
 function mixedText(sizeBytes: number): string {
   const characters = ['a', '\n', '"', 'é', '→', '\u{1F600}']
+  const sizes = characters.map((character) => Buffer.byteLength(character))
   const parts: string[] = []
   let seed = 1
   for (let left = sizeBytes; left > 0;) {
     seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0
-    const character = characters[(seed >>> 16) % characters.length] ?? ''
-    const fits = Buffer.byteLength(character) <= left
-    parts.push(fits ? character : 'a')
-    left -= fits ? Buffer.byteLength(character) : 1
+    const at = (seed >>> 16) % characters.length
+    const which = (sizes[at] ?? 1) <= left ? at : 0
+    parts.push(characters[which] ?? '')
+    left -= sizes[which] ?? 1
   }
   return parts.join('')
 }
@@ -177,11 +178,12 @@ describe('results that are long', () => {
       ...agent({ model: 'worker/x', messages: [] }),
       SubagentRegistry({ subagents: { researcher: { name: 'researcher' } } }),
     )
-    // Not a team, which remembers all that was asked and told.
+    const text = Buffer.from(mixedText(1_000_000))
+    // Not a team, which remembers all that was asked and told. Each gets a text of its own.
     const runner = new Runner(world, {
       artifacts: await tempFolder(),
       clock: new VirtualClock(),
-      models: { worker: scripted((request) => `${taskOf(request)} ${mixedText(1_000_000)}`) },
+      models: { worker: scripted((request) => `${taskOf(request)} ${text.toString()}`) },
       sessionPool: new SessionPool(),
       store: sqliteStore({ folder: await tempFolder() }),
     })

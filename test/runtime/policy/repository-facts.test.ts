@@ -1,17 +1,27 @@
-import { cp, mkdir, rm, symlink } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Channel } from '../../../src/protocol/policy.ts'
 import { policy } from '../../../src/rules/policy/policy.ts'
 import { inspectCall } from '../../../src/runtime/policy/inspect-call.ts'
 import { addFiles, tempFolder } from '../../tools/temp-folder.ts'
 import { committed, git } from '../tools/repositories.ts'
 
-/** A home folder with the repositories `app` and `other`. */
+let first: string
+
+beforeAll(async () => {
+  first = await mkdtemp(join(tmpdir(), 'entia-home-'))
+  await addFiles(first, { 'app/a.txt': 'one\n', 'other/secret.txt': 'needle\n', '.ssh/config': 'Host a\n' })
+  committed(join(first, 'app'))
+  committed(join(first, 'other'))
+})
+afterAll(() => rm(first, { recursive: true, force: true }))
+
+/** A home folder with the repositories `app` and `other`: a copy of the first one, which takes a tenth of the time. */
 async function homeOfTwo(): Promise<string> {
-  const home = await tempFolder({ 'app/a.txt': 'one\n', 'other/secret.txt': 'needle\n', '.ssh/config': 'Host a\n' })
-  committed(join(home, 'app'))
-  committed(join(home, 'other'))
+  const home = await tempFolder()
+  await cp(first, home, { recursive: true })
   return home
 }
 

@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { tempFolder } from '../../tools/temp-folder.ts'
 
+/** Who commits, and nothing that costs time and is not asked for. */
+const settings = ['protocol.file.allow=always', 'user.name=Ada', 'user.email=ada@example.org', 'maintenance.auto=false']
+
 /** Runs git in a folder, and gives what it prints. */
 export function git(folder: string, ...args: string[]): string {
-  return execFileSync('git', ['-c', 'protocol.file.allow=always', ...args], {
+  return execFileSync('git', [...settings.flatMap((setting) => ['-c', setting]), ...args], {
     cwd: folder,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -12,9 +15,7 @@ export function git(folder: string, ...args: string[]): string {
 
 /** Makes a repository of what is in a folder, with one commit `first`. */
 export function committed(folder: string): void {
-  git(folder, 'init', '--quiet', '--initial-branch=main')
-  git(folder, 'config', 'user.name', 'Ada')
-  git(folder, 'config', 'user.email', 'ada@example.org')
+  git(folder, 'init', '--quiet', '--initial-branch=main', '--template=')
   git(folder, 'add', '--force', '.')
   git(folder, 'commit', '--quiet', '--allow-empty', '--message=first')
 }
