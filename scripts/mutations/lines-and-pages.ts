@@ -129,7 +129,7 @@ export const linesAndPagesMutations: readonly Mutation[] = [
     before: '    this.#next = end\n    if (this.#next >= this.#entries.length',
     after:
       '    this.#next = change === undefined ? this.#entries.length : end\n    if (this.#next >= this.#entries.length',
-    test: 'test/engine/loop/bounded-ticks.test.ts',
+    processes: 3,
   },
   {
     name: 'stopped-step-ends-first-session',

@@ -43,6 +43,7 @@ export const toldByFleets: ReadonlySet<string> = new Set([
   'cancel-storm',
   'ceilings',
   'changed-world',
+  'flooded-desk',
   'forks',
   'granted-tokens',
   'nested-delegation',
