@@ -11,7 +11,7 @@ import { LiveStream } from './live-stream.ts'
 import { pageFiles } from './page-files.ts'
 import { PastWorlds } from './past-worlds.ts'
 import { rawComponents } from './reading/raw-view.ts'
-import type { Abilities, Problem, SourceInfo } from './reading/wire.ts'
+import type { Abilities, Problem, SourceInfo, SummariesReply } from './reading/wire.ts'
 import { requestAt } from './requests.ts'
 import type { SpansOf } from './reading/wire-of-many.ts'
 import type { Source } from './source.ts'
@@ -181,7 +181,8 @@ class Site {
       case 'summaries': {
         const { worlds } = (body ?? {}) as { readonly worlds?: unknown }
         if (!isTexts(worlds)) throw new EntiaError('invalid-argument', `'worlds' must be a list of names of worlds.`)
-        return json({ summaries: await this.#summaries.of(worlds.slice(0, maxSummaries)) })
+        const summaries = await this.#summaries.of(worlds.slice(0, maxSummaries))
+        return json({ summaries, dateMs: this.#source.runner?.host.clock.date() } satisfies SummariesReply)
       }
       case 'spans': {
         const { worlds } = (body ?? {}) as { readonly worlds?: unknown }

@@ -21,6 +21,7 @@ export class LiveStream {
   #after: number
   #newest = -1
   readonly #moved = new Map<string, WorldEntry>()
+  readonly #gone = new Set<string>()
   #deltas: StreamedDelta[] = []
   /** The texts so far are due: of a page that begins, or has not taken all pieces of them. */
   #wantsTexts = true
@@ -61,6 +62,7 @@ export class LiveStream {
     if (news.type === 'moved') {
       const { entry } = news
       if (entry.name === this.#world) this.#newest = Math.max(this.#newest === Infinity ? -1 : this.#newest, entry.tick)
+      this.#gone.delete(entry.name)
       if (this.#moved.size < maxWaitingWorlds || this.#moved.has(entry.name)) this.#moved.set(entry.name, entry)
     } else if (news.type === 'delta') {
       // What is heard now is in the texts that are due.
@@ -69,6 +71,9 @@ export class LiveStream {
         this.#deltas = []
         this.#wantsTexts = true
       }
+    } else if (news.type === 'gone') {
+      this.#moved.delete(news.world)
+      if (this.#gone.size < maxWaitingWorlds) this.#gone.add(news.world)
     } else this.#ended = news
     this.#wake.resolve()
   }
@@ -101,6 +106,7 @@ export class LiveStream {
     return (
       this.#wantsTexts ||
       this.#moved.size > 0 ||
+      this.#gone.size > 0 ||
       this.#deltas.length > 0 ||
       this.#ended !== undefined ||
       this.#newest > this.#after
@@ -115,9 +121,11 @@ export class LiveStream {
       for (const streamed of this.#source.streamed?.() ?? []) parts.push(event('streamed', streamed))
     }
     for (const delta of this.#deltas.splice(0)) parts.push(event('delta', withoutType(delta)))
-    if (this.#moved.size > 0) {
-      parts.push(event('worlds', { changed: [...this.#moved.values()] }))
+    if (this.#moved.size + this.#gone.size > 0) {
+      const gone = this.#gone.size > 0 ? [...this.#gone] : undefined
+      parts.push(event('worlds', { changed: [...this.#moved.values()], gone }))
       this.#moved.clear()
+      this.#gone.clear()
     }
     if (this.#world !== undefined && this.#newest > this.#after) parts.push(await this.#rows(this.#world))
     if (this.#ended !== undefined && this.#newest <= this.#after) {

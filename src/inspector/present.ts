@@ -2,6 +2,7 @@ import { proposedChange } from '../runtime/tools/proposed-change.ts'
 import type { StoredWorld } from '../stores/port.ts'
 import { Newest } from './newest.ts'
 import { type AskedAt, askedIn } from './reading/asked-in.ts'
+import { ownValue } from './reading/own-value.ts'
 import { type AskedCall, questionsOf } from './reading/questions.ts'
 import { unfinished } from './reading/unfinished.ts'
 import { type SessionName, type WorldWaits, waitsOf } from './reading/waits.ts'
@@ -112,13 +113,13 @@ export class Present {
     const launched: [string, SessionName][] = []
     for (const [level, session] of path.entries()) {
       const parent = path[level - 1] ?? root
-      const name = parent === undefined ? undefined : (await this.#nowOf(parent))?.waits.names[session]
+      const name = parent === undefined ? undefined : ownValue((await this.#nowOf(parent))?.waits.names ?? {}, session)
       if (name !== undefined) launched.push([session, name])
     }
     const names = Object.fromEntries(launched)
     return {
       asked,
-      session: names[world],
+      session: ownValue(names, world),
       names,
       change: isHere ? await proposedChange(tool, given, cwd ?? process.cwd()) : undefined,
     }

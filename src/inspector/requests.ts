@@ -4,6 +4,7 @@ import { parseModel } from '../protocol/model-name.ts'
 import { EntiaError } from '../base/entia-error.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { PastWorlds } from './past-worlds.ts'
+import { ownValue } from './reading/own-value.ts'
 import type { RequestQuery, RequestReply } from './reading/wire.ts'
 import { partedRequest } from './request-parts.ts'
 import type { Source } from './source.ts'
@@ -44,6 +45,5 @@ async function wireOf(
 
 function providerIn({ runner }: Source, name: string): ModelProvider | undefined {
   if (runner?.host.hasProvider(name) === true) return runner.host.provider(name)
-  const known = builtInProviders()
-  return Object.hasOwn(known, name) ? known[name] : undefined
+  return ownValue(builtInProviders(), name)
 }

@@ -16,6 +16,7 @@ import type {
 /** What a page is told without asking. */
 export type News =
   | { readonly type: 'moved'; readonly entry: WorldEntry & { readonly tick: number } }
+  | { readonly type: 'gone'; readonly world: string }
   | ({ readonly type: 'delta' } & StreamedDelta)
   | { readonly type: 'ended'; readonly message: string; readonly isFailure: boolean }
 

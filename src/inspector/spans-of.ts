@@ -30,17 +30,17 @@ export class Spans {
 
   /** In the order in which they are wanted; of those for which there is no time, nothing. */
   async of(wanted: readonly SpansOf[]): Promise<SpansReply> {
-    const found: Record<string, SpansReply['spans'][string]> = {}
+    const found = new Map<string, SpansReply['spans'][string]>()
     const endMs = performance.now() + maxReplyMs
     for (const [index, one] of wanted.slice(0, maxWorlds).entries()) {
       if (index > 0 && performance.now() > endMs) break
       try {
-        found[one.world] = await this.#read(one)
+        found.set(one.world, await this.#read(one))
       } catch (error) {
-        found[one.world] = { problem: problemIn(error) }
+        found.set(one.world, { problem: problemIn(error) })
       }
     }
-    return { spans: found, dateMs: this.#source.runner?.host.clock.date() }
+    return { spans: Object.fromEntries(found), dateMs: this.#source.runner?.host.clock.date() }
   }
 
   /** World times since which a world's effects are open, by entity, as of its newest tick; not of those that are older than what is read. */

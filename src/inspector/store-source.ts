@@ -33,6 +33,8 @@ export class StoreSource implements Source {
   readonly #root: string | undefined
   readonly #hearers = new Set<(news: News) => void>()
   #entries: ReadonlyMap<string, WorldEntry> = new Map()
+  /** What those who watch know of: whoever else reads the list must not take news away from them. */
+  #told: ReadonlyMap<string, WorldEntry> = new Map()
   #listedMs = -Infinity
   #listing: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
@@ -75,6 +77,7 @@ export class StoreSource implements Source {
   }
 
   watch(hear: (news: News) => void): () => void {
+    if (this.#hearers.size === 0) this.#told = this.#entries
     this.#hearers.add(hear)
     this.#wait()
     return () => {
@@ -95,18 +98,24 @@ export class StoreSource implements Source {
   }
 
   async #look(): Promise<void> {
-    const before = this.#entries
+    const before = this.#told
     try {
       await this.#list()
+      this.#told = this.#entries
       for (const [name, entry] of this.#entries) {
         const { tick } = entry
-        if (tick === undefined || before.get(name)?.tick === tick) continue
-        for (const hear of this.#hearers) hear({ type: 'moved', entry: { ...entry, tick } })
+        if (tick !== undefined && !isSame(before.get(name), entry))
+          this.#tell({ type: 'moved', entry: { ...entry, tick } })
       }
+      for (const world of before.keys()) if (!this.#entries.has(world)) this.#tell({ type: 'gone', world })
     } catch {
       // A store that cannot be read now is read at the next look.
     }
     if (this.#hearers.size > 0) this.#wait()
+  }
+
+  #tell(news: News): void {
+    for (const hear of this.#hearers) hear(news)
   }
 
   /** One list at a time serves all who ask. */
@@ -130,6 +139,11 @@ export class StoreSource implements Source {
     worlds.forEach((entry, index) => entries.set(entry.name, { ...entry, tick: ticks[index] ?? entry.tick }))
     this.#entries = entries
   }
+}
+
+/** Nothing is to be told: it has no further tick, and is in the same hands. */
+function isSame(before: WorldEntry | undefined, { heldBy, isBusy, tick }: WorldEntry): boolean {
+  return before?.tick === tick && before?.heldBy === heldBy && before?.isBusy === isBusy
 }
 
 /** The rows of a world behind a tick, from any store. `undefined`: some are not kept any more. */

@@ -24,18 +24,18 @@ export class Summaries {
   async of(worlds: readonly string[]): Promise<SummariesReply['summaries']> {
     const endMs = performance.now() + maxReplyMs
     const turn = turns()
-    const found: Record<string, WorldSummary | { readonly problem: Problem }> = {}
+    const found = new Map<string, WorldSummary | { readonly problem: Problem }>()
     for (const [index, world] of worlds.entries()) {
       if (index > 0 && performance.now() > endMs) break
       try {
         const summary = await this.#newest.of(world)
-        found[world] = summary ?? { problem: problemIn(noSuchWorld(this.#source, world)) }
+        found.set(world, summary ?? { problem: problemIn(noSuchWorld(this.#source, world)) })
       } catch (error) {
-        found[world] = { problem: problemIn(error) }
+        found.set(world, { problem: problemIn(error) })
       }
       await turn()
     }
-    return found
+    return Object.fromEntries(found)
   }
 }
 

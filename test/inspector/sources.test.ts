@@ -102,6 +102,8 @@ describe('a source of a store', () => {
 
     const moved = heard(source, 'moved', (news) => news.entry.tick > first.tick)
     const second = await send('two')
+    // That others read the list meanwhile takes no news away.
+    expect(await source.worlds()).toMatchObject([{ tick: second.tick }])
     expect((await moved).entry.name).toBe('held')
     const rows = await source.rows('held', first.tick)
     expect(rows?.map(({ tick }) => tick)).toEqual(ticks(first.tick + 1, second.tick))
@@ -109,8 +111,10 @@ describe('a source of a store', () => {
 
     await send('hang')
     expect(await said()).toBe('hangs')
+    const letGo = heard(source, 'moved', ({ entry: { heldBy, isBusy } }) => heldBy === undefined && isBusy === true)
     child.kill('SIGKILL')
     await once(child, 'close')
+    expect((await letGo).entry.name).toBe('held')
     const later = sourceOf(at)
     const [left] = await later.worlds()
     expect(left).toMatchObject({ name: 'held', isBusy: true, heldBy: undefined })
@@ -119,6 +123,25 @@ describe('a source of a store', () => {
     expect(raw.entitiesWith('ToolCall')).toHaveLength(1)
     const { held } = await new Summaries(later).of(['held'])
     expect(held).toMatchObject({ tick: left?.tick, agents: [{ state: 'tool', doing: 'runs hang' }] })
+  }, 60_000)
+
+  it('says that a world is gone once its file is', async () => {
+    const at = await folder()
+    const store = sqliteStore({ folder: at })
+    for (const name of ['stays', 'goes']) {
+      const { world } = talking(name)
+      const runner = new Runner(world, { models, store })
+      await runner.start()
+      await runner.stop()
+    }
+    await store.close()
+    const source = sourceOf(at)
+    expect((await source.worlds()).map(({ name }) => name)).toEqual(['goes', 'stays'])
+    const gone = heard(source, 'gone', () => true)
+    await rm(join(at, 'goes.sqlite'))
+    expect(await gone).toEqual({ type: 'gone', world: 'goes' })
+    expect((await source.worlds()).map(({ name }) => name)).toEqual(['stays'])
+    await expect(ticksOf(source, { world: 'goes' })).rejects.toMatchObject({ code: 'no-such-world' })
   }, 60_000)
 
   it('shows a component of a program that is not here', async () => {

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { Bar } from './bar.tsx'
 import { address, go, hrefOf } from './data/address.ts'
+import { recordOf } from './data/session-records.ts'
 import { isBusy, link, moment, problem, source, worlds } from './data/state.ts'
 import { CopyBar } from './parts/copy-bar.tsx'
 import { Empty, Loading, ProblemNotice } from './parts/notices.tsx'
@@ -20,7 +21,8 @@ export function Shell() {
   useEffect(() => {
     menu.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [view, info])
-  const title = address.value.world
+  const { world } = address.value
+  const title = world === undefined ? undefined : (recordOf(world)?.category ?? world)
   useEffect(() => {
     document.title = title === undefined ? 'Entia' : `${title} · Entia`
   }, [title])

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { address, go } from './data/address.ts'
-import { worlds } from './data/state.ts'
+import { recordOf, wantRecord } from './data/session-records.ts'
+import { summaries, wantSummary, worlds } from './data/state.ts'
 import { treeRows, type TreeRow } from './data/tree.ts'
 import { Table } from './parts/table.tsx'
 
@@ -12,6 +13,11 @@ export function WorldPicker() {
   const button = useRef<HTMLButtonElement>(null)
   const { world } = address.value
   const all = worlds.value
+  const chosen = all.get(world ?? '')
+  const session = world === undefined ? undefined : recordOf(world)
+  useEffect(() => {
+    if (chosen !== undefined && session === undefined) wantRecord(chosen)
+  }, [chosen, session, summaries.value])
   const rows = useMemo(() => (isOpen ? found(treeRows(all, new Set()), text) : []), [all, isOpen, text])
   useEffect(() => {
     if (!isOpen) return undefined
@@ -39,7 +45,8 @@ export function WorldPicker() {
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}
       >
-        <span>{world ?? 'No world'}</span>
+        <span title={world}>{session?.category ?? world ?? 'No world'}</span>
+        {session !== undefined && <span class="muted">{session.prompt}</span>}
         <svg viewBox="0 0 16 16" aria-hidden="true">
           <path d="m4.5 6.5 3.5 3.5 3.5-3.5" />
         </svg>
@@ -79,7 +86,7 @@ export function WorldPicker() {
                 id: 'name',
                 title: 'World',
                 width: 'minmax(0, 1fr)',
-                cell: ({ entry, level }) => <span style={{ paddingLeft: `${level * 14}px` }}>{entry.name}</span>,
+                cell: (row) => <Name row={row} />,
               },
               { id: 'tick', title: 'Tick', width: '64px', isNumber: true, cell: ({ entry }) => entry.tick ?? '–' },
             ]}
@@ -91,7 +98,28 @@ export function WorldPicker() {
   )
 }
 
+/** What is seen is asked for, so that a session is known by what it does. */
+function Name({ row: { entry, level } }: { readonly row: TreeRow }) {
+  const session = recordOf(entry.name)
+  const { name, root } = entry
+  useEffect(() => {
+    if (root === undefined) {
+      if (!summaries.value.has(name)) wantSummary(name)
+    } else if (session === undefined) wantRecord(entry)
+  }, [entry, session, summaries.value])
+  return (
+    <span class="name" style={{ '--level': level }} title={name}>
+      <span class="clip">{session?.category ?? name}</span>
+      {session !== undefined && <span class="muted clip">{session.prompt}</span>}
+    </span>
+  )
+}
+
 function found(rows: readonly TreeRow[], text: string): readonly TreeRow[] {
   const wanted = text.trim().toLowerCase()
-  return wanted === '' ? rows : rows.filter(({ entry }) => entry.name.toLowerCase().includes(wanted))
+  if (wanted === '') return rows
+  return rows.filter(({ entry: { name } }) => {
+    const { category = '', prompt = '' } = recordOf(name) ?? {}
+    return [name, category, prompt].some((one) => one.toLowerCase().includes(wanted))
+  })
 }

@@ -136,6 +136,8 @@ export interface SummariesQuery {
   readonly worlds: readonly string[]
 }
 export interface SummariesReply {
+  /** Unix time by the clock that drives the worlds; absent: none does. */
+  readonly dateMs?: number | undefined
   readonly summaries: Readonly<Record<string, WorldSummary | { readonly problem: Problem }>>
 }
 
@@ -194,8 +196,8 @@ export interface LiveEvents {
   readonly rows: { readonly world: string; readonly rows: readonly TickRow[]; readonly newest: number }
   /** Rows behind what the page has are not kept any more: it has to read a snapshot. */
   readonly reset: { readonly world: string; readonly newest: number }
-  /** Worlds that are new or have moved. */
-  readonly worlds: { readonly changed: readonly WorldEntry[] }
+  /** Worlds that are new, have moved, or are held by others than before; and names of those that are not there any more. */
+  readonly worlds: { readonly changed: readonly WorldEntry[]; readonly gone?: readonly string[] | undefined }
   /** What a model of any world streams. */
   readonly delta: StreamedDelta
   /** What it had streamed of a call in flight when the page began to listen, or had missed some of it: it replaces what is known. */

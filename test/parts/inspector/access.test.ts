@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { readFile } from 'node:fs/promises'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inspect, type InspectorPage } from '../../../src/inspector/index.ts'
 import { closeBrowser, openPage, viewsOf } from './browser.ts'
@@ -79,6 +79,36 @@ describe('every view', { timeout: 120_000 }, () => {
       }
     }
   })
+
+  it.each([['light and wide', { width: 1280, isDark: false }]])(
+    '%s has the worlds, the menu and the dialogs above it in sight, and axe finds nothing in them',
+    async (_, size) => {
+      await using opened = await openPage(served.url.replace('#', '#view=world&'), { ...size, height: 800 })
+      const { page } = opened
+      await shown(page)
+      const above = async (what: Locator, name: string): Promise<void> => {
+        await what.waitFor()
+        expect({ name, found: await findings(page) }).toEqual({ name, found: [] })
+        const { height = Infinity, width = Infinity, x = -1, y = -1 } = (await what.boundingBox()) ?? {}
+        expect({ name, isInSight: x >= 0 && y >= 0 && x + width <= size.width && y + height <= 800 }).toEqual({
+          name,
+          isInSight: true,
+        })
+      }
+      await page.getByRole('button', { name: 'ask-1' }).click()
+      await page.getByRole('dialog', { name: 'Worlds' }).getByText('researcher').first().waitFor()
+      await above(page.getByRole('dialog', { name: 'Worlds' }), 'worlds')
+      await page.keyboard.press('Escape')
+      for (const item of ['Fork from tick', 'Post a message', 'Reset a ceiling', 'Cancel an agent']) {
+        await page.getByRole('button', { name: 'Act' }).click()
+        await above(page.getByRole('menu', { name: 'Act' }), 'menu')
+        await page.getByRole('menuitem', { name: item }).click()
+        await above(page.getByRole('dialog'), item)
+        await page.keyboard.press('Escape')
+        await page.getByRole('dialog').waitFor({ state: 'detached' })
+      }
+    },
+  )
 
   it('has its name in sight on a narrow page that opens with it', async () => {
     await using opened = await openPage(served.url.replace('#', '#view=laws&'), { width: 400, height: 800 })
@@ -167,7 +197,7 @@ describe('every view', { timeout: 120_000 }, () => {
     await page.getByRole('searchbox', { name: 'Find a world' }).waitFor()
     await page.keyboard.type('session')
     await page.keyboard.press('Enter')
-    await page.getByRole('button', { name: /^session-/ }).waitFor()
+    await page.getByRole('button', { name: /^researcher / }).waitFor()
     expect(new URL(page.url()).hash).toContain('world=session-')
   })
 })

@@ -12,7 +12,10 @@ export class ProblemError extends Error {
 
 export type LiveHandlers = {
   readonly [Name in keyof LiveEvents]: (data: LiveEvents[Name], id: string | undefined) => void
-} & { readonly state: (state: 'open' | 'lost') => void }
+} & {
+  /** With a problem where there is an answer, which will not be another one. */
+  readonly state: (state: 'open' | 'lost', problem?: Problem) => void
+}
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
@@ -63,8 +66,9 @@ export class ServerConnection implements Connection {
         isLost = false
         waitMs = firstRetryMs
         await readEvents(response.body as ReadableStream<Uint8Array>, handlers)
-      } catch {
-        // It is tried again below.
+      } catch (error) {
+        // It is tried again below: also by who is refused, since the program may be another one for now.
+        if (!signal.aborted && error instanceof ProblemError) handlers.state('lost', error.problem)
       }
       if (signal.aborted) return
       if (!isLost) handlers.state('lost')

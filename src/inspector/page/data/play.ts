@@ -16,8 +16,10 @@ export function togglePlay(): void {
   if (shown.tick >= shown.newest) go({ tick: shown.past.held[0] })
   timer = setInterval(() => {
     const now = moment.value
-    if (now === undefined || now.tick >= now.newest || address.value.tick === 'live') return stop()
-    go({ tick: now.tick + 1 })
+    const at = address.value.tick
+    if (now === undefined || at === 'live' || at >= now.newest) return stop()
+    // The way to where it begins may be long.
+    if (now.tick === at) go({ tick: at + 1 })
   }, 1_000 / ticksPerSecond)
 }
 

@@ -1,6 +1,7 @@
 import { openLines } from '../../../world/joint.ts'
 import { RawWorld } from '../../../world/raw-world.ts'
 import { askedIn } from '../../reading/asked-in.ts'
+import { ownValue } from '../../reading/own-value.ts'
 import { type AskedCall, questionsOf } from '../../reading/questions.ts'
 import type { SavedPage } from '../../reading/saved-page.ts'
 import { SpanReader } from '../../reading/spans.ts'
@@ -61,24 +62,24 @@ export class SavedRun {
 
   /** In the order in which they are wanted; of those for which there is no time, nothing. */
   async summaries(wanted: readonly string[]): Promise<SummariesReply> {
-    const summaries: Record<string, SummariesReply['summaries'][string]> = {}
+    const summaries = new Map<string, SummariesReply['summaries'][string]>()
     const endMs = performance.now() + maxReplyMs
     for (const world of wanted) {
-      if (Object.keys(summaries).length > 0 && performance.now() > endMs) break
-      summaries[world] = (await this.#end(world))?.summary ?? notHere(world)
+      if (summaries.size > 0 && performance.now() > endMs) break
+      summaries.set(world, (await this.#end(world))?.summary ?? notHere(world))
     }
-    return { summaries }
+    return { summaries: Object.fromEntries(summaries) }
   }
 
   /** In the order in which they are wanted; of those for which there is no time, nothing. */
   async spans(wanted: readonly SpansOf[]): Promise<SpansReply> {
-    const spans: Record<string, SpansReply['spans'][string]> = {}
+    const spans = new Map<string, SpansReply['spans'][string]>()
     const endMs = performance.now() + maxReplyMs
     for (const { world } of wanted) {
-      if (Object.keys(spans).length > 0 && performance.now() > endMs) break
-      spans[world] = (await this.#reader(world))?.read() ?? notHere(world)
+      if (spans.size > 0 && performance.now() > endMs) break
+      spans.set(world, (await this.#reader(world))?.read() ?? notHere(world))
     }
-    return { spans }
+    return { spans: Object.fromEntries(spans) }
   }
 
   async waits(): Promise<WaitsReply> {
@@ -102,8 +103,8 @@ export class SavedRun {
       .map((call): OpenQuestion => {
         const asked = askedIn(this.#worlds.get(call.world) as SavedWorld, call.approval)
         const times = { askedAtMs: asked?.nowMs, askedDateMs: asked?.dateMs }
-        const above = call.path.flatMap((id) => (names[id] === undefined ? [] : [[id, names[id]] as const]))
-        return { ...call, ...times, session: names[call.world], names: Object.fromEntries(above), isDriven: false }
+        const above = Object.fromEntries(Object.entries(names).filter(([id]) => call.path.includes(id)))
+        return { ...call, ...times, session: ownValue(above, call.world), names: above, isDriven: false }
       })
       .toSorted((one, other) => (one.askedDateMs ?? -Infinity) - (other.askedDateMs ?? -Infinity))
     return { questions, dateMs: newestOf(open.map(({ waits }) => waits)) }

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { ownValue } from '../../reading/own-value.ts'
 import type { Span, WorldSpans } from '../../reading/spans.ts'
 import type { Problem } from '../../reading/wire.ts'
 import type { SpansOf, SpansQuery, SpansReply } from '../../reading/wire-of-many.ts'
@@ -95,10 +96,12 @@ async function read(): Promise<void> {
   try {
     const { dateMs, spans } = await connection.post<SpansReply>('spans', { worlds: asked } satisfies SpansQuery)
     dateAheadMs = dateMs && dateMs - performance.now()
-    for (const one of asked) take(one, spans[one.world])
-    const left = asked.filter(({ world }) => spans[world] === undefined).map((one) => [one.world, one] as const)
+    for (const one of asked) take(one, ownValue(spans, one.world))
+    const left = asked
+      .filter(({ world }) => ownValue(spans, world) === undefined)
+      .map((one) => [one.world, one] as const)
     // What was wanted meanwhile of those that are read now is wanted again if they have moved.
-    const others = [...wanted].filter(([world, { to }]) => spans[world] === undefined || to !== undefined)
+    const others = [...wanted].filter(([world, { to }]) => ownValue(spans, world) === undefined || to !== undefined)
     wanted = new Map([...left, ...others])
     spansRead.value++
   } catch (error) {

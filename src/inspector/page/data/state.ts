@@ -1,6 +1,7 @@
 import { computed, effect, signal } from '@preact/signals'
 import type { RawWorld } from '../../../world/raw-world.ts'
 import { type Mark, marksInLine } from '../../reading/marks.ts'
+import { ownValue } from '../../reading/own-value.ts'
 import type { WorldSummary } from '../../reading/summaries.ts'
 import type {
   LiveEvents,
@@ -85,7 +86,13 @@ export async function begin(from: Connection = connection): Promise<void> {
 const firstWorld = computed(() => worlds.value.keys().next().value)
 
 async function readWorlds(): Promise<void> {
-  const { worlds: entries } = await connection.get<WorldsReply>('worlds')
+  const entries: WorldEntry[] = []
+  for (let isWhole = false; !isWhole;) {
+    const offset = entries.length === 0 ? undefined : entries.length
+    const { total, worlds: further } = await connection.get<WorldsReply>('worlds', { offset })
+    entries.push(...further)
+    isWhole = further.length === 0 || entries.length >= total
+  }
   worlds.value = new Map(entries.map((entry) => [entry.name, entry]))
 }
 
@@ -136,13 +143,14 @@ function show(shown: Past): void {
 
 /** News of whichever world. */
 const newsOfAll: LiveHandlers = {
-  state: (state) => {
+  state: (state, why) => {
     link.value = state
+    if (why?.code === 'forbidden') problem.value = why
     if (state === 'open') void readWorlds().catch(() => undefined)
   },
   rows: () => undefined,
   reset: () => undefined,
-  worlds: ({ changed }) => hearWorlds(changed),
+  worlds: hearWorlds,
   delta: (delta) => hearDelta(delta),
   streamed: ({ attempt, effect: id, text, world }) => stream(`${world}/${id}`, { attempt, text, thinking: '' }),
   ended: (how) => {
@@ -171,13 +179,19 @@ function follow(followed: Past): void {
   })
 }
 
-function hearWorlds(changed: readonly WorldEntry[]): void {
+function hearWorlds({ changed, gone = [] }: LiveEvents['worlds']): void {
   const now = new Map(worlds.value)
   for (const entry of changed) {
-    now.set(entry.name, { ...now.get(entry.name), ...entry })
+    // Of one that is driven only what moves is said.
+    now.set(entry.name, entry.isDriven === true ? { ...now.get(entry.name), ...entry } : entry)
     if (summaries.value.has(entry.name)) wantSummary(entry.name)
   }
+  for (const name of gone) now.delete(name)
   worlds.value = now
+  const shown = past?.name
+  if (shown === undefined || !gone.includes(shown)) return
+  const message = `World '${shown}' is not there any more. What is shown of it is what was read before.`
+  problem.value = { code: 'no-such-world', message }
 }
 
 function hearDelta({ attempt, delta, effect: id, world }: StreamedDelta): void {
@@ -237,6 +251,13 @@ function markRows(rows: readonly TickRow[]): void {
   if (found.length > 0) marks.value = [...marks.peek(), ...found].slice(-maxMarks)
 }
 
+let dateAheadMs: number | undefined
+
+/** Unix time by the clock that drives the worlds, which may be a virtual one; where none does, that of this machine. */
+export function sourceDate(): number {
+  return dateAheadMs === undefined ? Date.now() : dateAheadMs + performance.now()
+}
+
 const wanted = new Set<string>()
 let summaryTimer: ReturnType<typeof setTimeout> | undefined
 
@@ -250,10 +271,11 @@ async function readSummaries(): Promise<void> {
   const asked = [...wanted].slice(0, 200)
   for (const world of asked) wanted.delete(world)
   try {
-    const { summaries: found } = await connection.post<SummariesReply>('summaries', { worlds: asked })
+    const { dateMs, summaries: found } = await connection.post<SummariesReply>('summaries', { worlds: asked })
+    dateAheadMs = dateMs && dateMs - performance.now()
     summaries.value = new Map([...summaries.value, ...Object.entries(found)])
     // There was no time for these.
-    for (const world of asked) if (found[world] === undefined) wanted.add(world)
+    for (const world of asked) if (ownValue(found, world) === undefined) wanted.add(world)
   } catch {
     // They are wanted again when they are shown again.
   }

@@ -14,8 +14,7 @@ export function TickLink({ tick }: { readonly tick: number }) {
         go({ tick })
       }}
     >
-      <span class="hidden">Tick </span>
-      {numberText(tick)}
+      tick {numberText(tick)}
     </a>
   )
 }

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { ownValue } from '../../reading/own-value.ts'
 import type { Problem } from '../../reading/wire.ts'
 import type { OpenQuestion } from '../../reading/wire-of-many.ts'
 import { address, hrefOf } from '../data/address.ts'
@@ -257,9 +258,9 @@ function Path({ asked: { agent, names: known, path, world } }: { readonly asked:
             entity: name === world ? agent : undefined,
             q: undefined,
           })}
-          title={known[name]?.task ?? name}
+          title={ownValue(known, name)?.task ?? name}
         >
-          {known[name]?.name ?? name}
+          {ownValue(known, name)?.name ?? name}
         </a>
       ))}
     </nav>

@@ -1,12 +1,13 @@
 import { useMemo, useState } from 'preact/hooks'
 import { address, go } from '../data/address.ts'
-import { moment, source, streaming, summaries, wantSummary, worlds } from '../data/state.ts'
+import { moment, source, sourceDate, streaming, summaries, wantSummary, worlds } from '../data/state.ts'
+import { recordOf } from '../data/session-records.ts'
 import { type TreeRow, treeRows } from '../data/tree.ts'
 import { agoText, durationText, moneyText, numberText, shortNumberText } from '../data/words.ts'
 import { Badge, stateName } from '../parts/badge.tsx'
 import { Empty } from '../parts/notices.tsx'
 import { type Column, Table } from '../parts/table.tsx'
-import { type SessionRecord, sessionRecord, summaryOf, type WorldSummary } from '../../reading/summaries.ts'
+import { type SessionRecord, summaryOf, type WorldSummary } from '../../reading/summaries.ts'
 import { isLeftBehind } from '../../reading/left-behind.ts'
 import type { WorldEntry } from '../../reading/wire.ts'
 import type { View } from './view.ts'
@@ -36,7 +37,6 @@ function Sessions() {
   const shown = moment.value
   // The world that is shown is here already, as of the tick that is shown; the others are as of their newest.
   const own = useMemo(() => shown && summaryOf(shown.world), [shown])
-  const records = useMemo(() => recordsOf(known, shown), [known, shown])
   const tree = useMemo(() => {
     const parentOf = ({ name, parent, root }: WorldEntry) => parent ?? summaryIn(known, name)?.parent ?? root
     return treeRows(all, text === '' ? folded : new Set(), parentOf)
@@ -46,12 +46,12 @@ function Sessions() {
     return tree.flatMap((row): Row[] => {
       const { name } = row.entry
       const summary = name === shown?.world.name ? own : summaryIn(known, name)
-      const record = records.get(name)
+      const record = recordOf(name)
       const isPast = name === shown?.world.name && shown.tick < shown.newest
       const found = { ...row, summary, record, isPast }
       return isFound(found, wanted) ? [found] : []
     })
-  }, [known, own, records, shown, text, tree])
+  }, [known, own, shown, text, tree])
   const fold = (row: Row, isOpen: boolean) => {
     const now = new Set(folded)
     now[isOpen ? 'delete' : 'add'](row.entry.name)
@@ -188,18 +188,6 @@ function summaryIn(known: typeof summaries.value, name: string): WorldSummary | 
   return found === undefined || 'problem' in found ? undefined : found
 }
 
-function recordsOf(known: typeof summaries.value, shown: typeof moment.value): ReadonlyMap<string, SessionRecord> {
-  const found = new Map<string, SessionRecord>()
-  for (const summary of known.values()) {
-    if (!('problem' in summary)) for (const record of summary.sessions) found.set(record.sessionId, record)
-  }
-  for (const session of shown?.world.entitiesWith('SubagentSession') ?? []) {
-    const record = shown && sessionRecord(shown.world, session)
-    if (record !== undefined) found.set(record.sessionId, record)
-  }
-  return found
-}
-
 function isFound({ entry, record, summary }: Row, wanted: string): boolean {
   if (wanted === '') return true
   const texts = [
@@ -261,7 +249,7 @@ function sinceOf({ summary }: Row) {
 function movedOf({ summary }: Row) {
   // A world that was never driven by a clock of this time has no date.
   if (summary === undefined || summary.dateMs < 1e11) return '–'
-  return agoText(Math.max(0, Date.now() - summary.dateMs))
+  return agoText(Math.max(0, sourceDate() - summary.dateMs))
 }
 
 function modelOf({ record, summary }: Row) {

@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks'
-import { type Wait, type WorldWaits, waitsOf } from '../../reading/waits.ts'
+import { ownValue } from '../../reading/own-value.ts'
+import { type SessionName, type Wait, type WorldWaits, waitsOf } from '../../reading/waits.ts'
 import type { PoolNow, QueueNow, WaitsQuery, WaitsReply } from '../../reading/wire-of-many.ts'
 import { address, go, hrefOf } from '../data/address.ts'
 import { Followed } from '../data/followed.ts'
@@ -94,11 +95,7 @@ function Waits() {
             cell: (row) => (
               <span class="name" style={{ '--level': row.level }} title={row.world}>
                 <i class="dot" data-state={row.isInCircle ? 'failed' : row.state} aria-hidden="true" />
-                <span class="clip">{reply.names[row.world]?.name ?? row.world}</span>
-                {reply.names[row.world] !== undefined && <span class="muted clip">{reply.names[row.world]?.task}</span>}
-                {row.agent !== undefined && reply.names[row.world] === undefined && (
-                  <span class="muted">#{row.agent}</span>
-                )}
+                <Who row={row} session={ownValue(reply.names, row.world)} />
               </span>
             ),
           },
@@ -142,6 +139,16 @@ function Waits() {
   )
 }
 
+function Who({ row, session }: { readonly row: Row; readonly session: SessionName | undefined }) {
+  return (
+    <>
+      <span class="clip">{session?.name ?? row.world}</span>
+      {session !== undefined && <span class="muted clip">{session.task}</span>}
+      {session === undefined && row.agent !== undefined && <span class="muted">#{row.agent}</span>}
+    </>
+  )
+}
+
 function past(own: WorldWaits, now: WaitsReply | undefined): WaitsReply {
   return { worlds: [own], names: { ...now?.names, ...own.names }, circle: [], queues: [], dateMs: own.dateMs }
 }
@@ -165,7 +172,7 @@ function Circle({ circle, names }: Pick<WaitsReply, 'circle' | 'names'>) {
       <b>These wait for each other, and none can go on:</b>
       {[...circle, circle[0] as string].map((world, index) => (
         <a key={index} href={hrefOf({ world, tick: 'live', view: 'world', entity: undefined, q: undefined })}>
-          {names[world]?.name ?? world}
+          {ownValue(names, world)?.name ?? world}
         </a>
       ))}
     </p>
@@ -209,7 +216,7 @@ const maxNamed = 4
 function Whom({ reply, row }: { readonly row: Row; readonly reply: WaitsReply }) {
   const { on = [], queue, state, what, world } = row
   const place = reply.pool?.line.indexOf(world) ?? -1
-  const named = [...Map.groupBy(on, (session) => reply.names[session]?.name ?? session)]
+  const named = [...Map.groupBy(on, (session) => ownValue(reply.names, session)?.name ?? session)]
   const held = reply.queues.find(({ heldMs, name }) => name === queue && heldMs !== undefined)
   return (
     <span class="name">
