@@ -221,7 +221,7 @@ describe('a tool call in a few words', () => {
   it.for<[string, string, boolean, string]>([
     ['list_files', 'a\nb', false, '2 entries'],
     ['grep_files', 'a:1: x', false, '1 match'],
-    ['grep_files', 'a:1: x\n[1 matches shown; there are more: narrow pattern]', false, '1 matches shown'],
+    ['grep_files', 'a:1: x\n[1 matches shown; there are more: narrow pattern]', false, '1 matches and more'],
     ['read_file', '1\tx\n[lines 1-1 of 9; read on with from=2]', false, 'lines 1-1 of 9'],
     ['read_file', 'Error: a.md does not exist.', true, 'a.md does not exist.'],
     ['grep_files', 'a:1: x\n[1 lines searched only in their first 10000 characters]', false, '1 match'],

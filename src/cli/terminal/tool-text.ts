@@ -56,7 +56,7 @@ export function resultText(tool: string, text: string, isError: boolean): string
   if (/^subagent(?:_|$)/.test(tool)) return answerText(text)
   const first = lines.findIndex((line) => /^\[.*\]$/.test(line))
   const amount = /^\[((?:no |lines \d|\d+ of \d|\d+ matches shown|empty)[^;:\]]*)/.exec(lines[first] ?? '')?.[1]
-  if (amount !== undefined) return amount
+  if (amount !== undefined) return amount.replace(/ matches shown$/, ' matches and more')
   const count = first < 0 ? lines.length : first
   const [one, more] = nouns[tool] ?? ['line', 'lines']
   return `${count} ${count === 1 ? one : more}`
