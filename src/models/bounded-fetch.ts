@@ -9,7 +9,7 @@ const MAX_ERROR_TEXT_BYTES = 64 * 2 ** 10
  * A `fetch` whose bodies fail with `ReplyTooLong` beyond a bound, and close the connection. Servers may repeat the request in a
  * stream, so a bound below the default applies to the reply alone.
  *
- * @param watch observes the body of a successful response
+ * @param watch observes and changes the body of a successful response
  */
 export function boundedFetch(
   send: typeof fetch | undefined,
@@ -26,15 +26,18 @@ export function boundedFetch(
   }
 }
 
+/** What it throws fails the body. */
 export interface BodyWatcher {
   take(chunk: Uint8Array): void
   /** Nothing is passed on while it is not known what the body is. */
   readonly isUndecided: boolean
+  /** What is passed on in place of these bytes, which end behind an event. */
+  pass(events: Uint8Array): Uint8Array
   /**
-   * The body is complete. A returned error fails it; bytes take the place of what is left.
+   * The body is complete. What is passed on last.
    * @param left the bytes behind the last whole event
    */
-  end(left: () => string): Error | Uint8Array | undefined
+  end(left: Uint8Array): Uint8Array
 }
 
 /** The beginning of an error's body, after reading all of it. */
@@ -65,38 +68,36 @@ function boundedStream(
   const begun = new Bytes()
   let sizeBytes = 0
   let tail: Uint8Array = new Uint8Array()
+  /** What is passed on next. */
+  const next = async (): Promise<{ readonly done: boolean; readonly bytes: Uint8Array }> => {
+    for (;;) {
+      const { done, value: chunk } = await reader.read()
+      if (done) return { done, bytes: watcher === undefined ? begun.take() : watcher.end(begun.take()) }
+      sizeBytes += chunk.length
+      if (begun.size + chunk.length > maxBytes || sizeBytes > MAX_STREAM_FACTOR * maxBytes)
+        throw new ReplyTooLong(maxBytes)
+      watcher?.take(chunk)
+      const before = tail
+      tail = Buffer.concat([before, chunk.subarray(-2)]).subarray(-2)
+      const isWhole = watcher?.isUndecided !== true && endsAnEvent(before, chunk)
+      if (begun.size > 0 || !isWhole) begun.add(chunk)
+      if (!isWhole) continue
+      const whole = begun.size > 0 ? begun.take() : chunk
+      const bytes = watcher === undefined ? whole : watcher.pass(whole)
+      if (bytes.length > 0) return { done, bytes }
+    }
+  }
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        for (;;) {
-          const { done, value: chunk } = await reader.read()
-          if (done) {
-            const instead = watcher?.end(() => begun.text)
-            if (instead instanceof Error) throw instead
-            if (instead !== undefined) controller.enqueue(instead)
-            else if (begun.size > 0) controller.enqueue(begun.take())
-            controller.close()
-            return
-          }
-          sizeBytes += chunk.length
-          if (begun.size + chunk.length > maxBytes || sizeBytes > MAX_STREAM_FACTOR * maxBytes) {
-            // Does not wait for a slow peer.
-            void reader.cancel().catch(() => undefined)
-            throw new ReplyTooLong(maxBytes)
-          }
-          watcher?.take(chunk)
-          const before = tail
-          tail = Buffer.concat([before, chunk.subarray(-2)]).subarray(-2)
-          if (watcher?.isUndecided === true || !endsAnEvent(before, chunk)) {
-            begun.add(chunk)
-            continue
-          }
-          if (begun.size === 0) controller.enqueue(chunk)
-          else {
-            begun.add(chunk)
-            controller.enqueue(begun.take())
-          }
-          return
+        try {
+          const { done, bytes } = await next()
+          if (bytes.length > 0) controller.enqueue(bytes)
+          if (done) controller.close()
+        } catch (error) {
+          // Does not wait for a slow peer.
+          void reader.cancel().catch(() => undefined)
+          throw error
         }
       },
       cancel: (reason) => reader.cancel(reason),

@@ -9,30 +9,35 @@ const lineEnd = /\r\n|\n|\r(?!$)/
 /** What an event with an error in it has somewhere. */
 const errorWords = /^\s*\[|"error"|"status_code"/
 
+const encoder = new TextEncoder()
+
 /**
  * Server-sent events as the SDKs read all of them: without those that have no data, which keep a connection alive; with the name
  * that the data gives, where a server leaves it out; and whole at the end. An event that is an error, in any of the forms that
  * servers have, fails the stream with what it says.
- *
- * @param headers of the response
  */
-export function soundEvents(headers: Headers): TransformStream<Uint8Array, Uint8Array> {
-  const decoder = new TextDecoder()
-  const encoder = new TextEncoder()
-  const event = new PendingEvent(headers)
-  let rest = ''
-  return new TransformStream({
-    transform(chunk, controller) {
-      const lines = (rest + decoder.decode(chunk, { stream: true })).split(lineEnd)
-      rest = lines.pop() ?? ''
-      const text = lines.map((line) => event.take(line)).join('')
-      if (text !== '') controller.enqueue(encoder.encode(text))
-    },
-    flush(controller) {
-      const text = event.take((rest + decoder.decode()).replace(/\r$/, '')) + event.take('')
-      if (text !== '') controller.enqueue(encoder.encode(text))
-    },
-  })
+export class SoundEvents {
+  readonly #decoder = new TextDecoder()
+  readonly #event: PendingEvent
+  #rest = ''
+
+  /** @param headers of the response */
+  constructor(headers: Headers) {
+    this.#event = new PendingEvent(headers)
+  }
+
+  /** The events that end in this piece of the stream, or none. @throws NoAnswer for an error */
+  take(chunk: Uint8Array): Uint8Array {
+    const lines = (this.#rest + this.#decoder.decode(chunk, { stream: true })).split(lineEnd)
+    this.#rest = lines.pop() ?? ''
+    return encoder.encode(lines.map((line) => this.#event.take(line)).join(''))
+  }
+
+  /** The event that the end of the stream ends. @throws NoAnswer for an error */
+  end(): Uint8Array {
+    const last = (this.#rest + this.#decoder.decode()).replace(/\r$/, '')
+    return encoder.encode(this.#event.take(last) + this.#event.take(''))
+  }
 }
 
 /** An event while its lines come. */

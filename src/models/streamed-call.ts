@@ -35,6 +35,11 @@ export interface Connection {
   readonly clean: (text: string) => string
 }
 
+/** An answer as the SDKs give it, with what aborts its request. */
+export interface SentStream<Event> extends AsyncIterable<Event> {
+  readonly controller: AbortController
+}
+
 export interface StreamedCall<C extends Connection, Event> {
   /** For messages. */
   readonly provider: string
@@ -44,7 +49,7 @@ export interface StreamedCall<C extends Connection, Event> {
   readonly read: (onDelta: (delta: ModelDelta) => void) => StreamReader<Event>
   readonly connect: () => Promise<C>
   /** Resolves when the answer begins. @param now what is left out, as it was refused */
-  readonly send: (connection: C, signal: AbortSignal, now: readonly Part[]) => PromiseLike<AsyncIterable<Event>>
+  readonly send: (connection: C, now: readonly Part[]) => PromiseLike<SentStream<Event>>
   readonly request: ModelRequest
   readonly refused: RefusedParts
 }
@@ -176,12 +181,11 @@ async function answerOf<C extends Connection, Event>(
   const ended = (outcome: ModelOutcome): Answer => ({ outcome, isHeard: heardBytes > 0 })
   const fails = (failure: Failure): Answer => ended(failed(failure))
   const cancelled: Failure = { kind: 'cancelled', message: `The call of ${provider} was cancelled.` }
-  const leaving = new AbortController()
   let connection: C | undefined
-  let stream: AsyncIterable<Event>
+  let stream: SentStream<Event>
   try {
     connection = await call.connect()
-    stream = await call.send(connection, AbortSignal.any([signal, leaving.signal]), now)
+    stream = await call.send(connection, now)
   } catch (error) {
     if (signal.aborted) return fails(cancelled)
     if (error instanceof EntiaError) return fails(misuse(error))
@@ -199,7 +203,7 @@ async function answerOf<C extends Connection, Event>(
     reader.take(event)
     if (reader.unheardBytes > maxUnheardBytes) throw new ReplyTooLong(maxUnheardBytes)
   }
-  const broken = await readAll(stream, reader, take, () => leaving.abort())
+  const broken = await readAll(stream, reader, take)
   heard.flush()
 
   // The SDKs end a stream without an error when it is aborted.
@@ -219,10 +223,9 @@ async function answerOf<C extends Connection, Event>(
  * `ReplyTooLong`. Leaves a stream that does not end behind its answer.
  */
 async function readAll<Event>(
-  stream: AsyncIterable<Event>,
+  stream: SentStream<Event>,
   reader: Pick<StreamReader<Event>, 'awaits'>,
   take: (event: Event) => void,
-  leave: () => void,
 ): Promise<unknown> {
   const events = stream[Symbol.asyncIterator]()
   for (;;) {
@@ -233,7 +236,7 @@ async function readAll<Event>(
     } catch (error) {
       return error
     }
-    if (next === undefined) return leave()
+    if (next === undefined) return stream.controller.abort()
     if (next.done === true) return undefined
     try {
       take(next.value)

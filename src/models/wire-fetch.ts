@@ -1,7 +1,7 @@
 import { boundedFetch, type BodyWatcher, Bytes } from './bounded-fetch.ts'
 import { readErrorBody } from './error-body.ts'
 import { NoAnswer } from './no-answer.ts'
-import { soundEvents } from './sound-events.ts'
+import { SoundEvents } from './sound-events.ts'
 import { streamOf } from './whole-answer.ts'
 import { wellFormedJson } from './wire-values.ts'
 
@@ -17,7 +17,7 @@ const MAX_SAID_BYTES = 64 * 2 ** 10
 export function wireFetch(send: typeof fetch = fetch, maxReplyBytes?: number): typeof fetch {
   const unredirected: typeof fetch = (input, init) => send(input, { ...init, redirect: 'manual' })
   const bounded = boundedFetch(unredirected, maxReplyBytes, (response, init) =>
-    isPost(init) ? new StreamCheck(response) : undefined,
+    isPost(init) ? new AnswerStream(response.headers) : undefined,
   )
   return async (input, init) => {
     const body = init?.body
@@ -25,8 +25,7 @@ export function wireFetch(send: typeof fetch = fetch, maxReplyBytes?: number): t
     const { ok, status, headers } = response
     // The body of an error is bounded.
     if (!ok) throw new NoAnswer({ ...readErrorBody(await response.text()), status, headers })
-    if (!isPost(init) || response.body === null) return response
-    return new Response(response.body.pipeThrough(soundEvents(headers)), { headers, status })
+    return response
   }
 }
 
@@ -37,14 +36,16 @@ function isPost(init: RequestInit | undefined): boolean {
 
 const eventLine = /^\uFEFF?(?:data|error|event|id|retry)?:/m
 
-/** Fails a stream without any line of server-sent events, unless it is a whole answer. */
-class StreamCheck implements BodyWatcher {
+/** Makes the events of a stream sound. Fails one without any line of server-sent events, unless it is a whole answer. */
+class AnswerStream implements BodyWatcher {
   readonly #headers: Headers
+  readonly #events: SoundEvents
   #head: Bytes | undefined = new Bytes()
   #isStream = false
 
-  constructor({ headers }: Response) {
+  constructor(headers: Headers) {
     this.#headers = headers
+    this.#events = new SoundEvents(headers)
   }
 
   get isUndecided(): boolean {
@@ -58,14 +59,22 @@ class StreamCheck implements BodyWatcher {
     if (this.#isStream || this.#head.size === MAX_SAID_BYTES) this.#head = undefined
   }
 
-  end(left: () => string): Error | Uint8Array | undefined {
-    if (this.#isStream) return undefined
-    // Some servers do not stream.
-    const stream = streamOf(left())
+  pass(events: Uint8Array): Uint8Array {
+    return this.#events.take(events)
+  }
+
+  end(left: Uint8Array): Uint8Array {
+    const last = this.#events.take(this.#isStream ? left : this.#wholeAnswer(left))
+    return Buffer.concat([last, this.#events.end()])
+  }
+
+  /** Some servers do not stream. @throws NoAnswer */
+  #wholeAnswer(left: Uint8Array): Uint8Array {
+    const stream = streamOf(Buffer.from(left).toString())
     if (stream !== undefined) return Buffer.from(stream)
     const text = this.#head?.text ?? ''
-    if (text.trim() === '') return undefined
+    if (text.trim() === '') return left
     const said = readErrorBody(text)
-    return new NoAnswer({ ...said, headers: this.#headers, isNoStream: !said.isError })
+    throw new NoAnswer({ ...said, headers: this.#headers, isNoStream: !said.isError })
   }
 }

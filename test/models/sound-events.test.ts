@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { saidIn } from '../../src/models/no-answer.ts'
-import { soundEvents } from '../../src/models/sound-events.ts'
+import { SoundEvents } from '../../src/models/sound-events.ts'
 
 /** What comes out of a stream that arrives in pieces of so many bytes. */
 async function soundOf(text: string, pieceBytes = 1_000_000): Promise<string> {
@@ -8,8 +8,8 @@ async function soundOf(text: string, pieceBytes = 1_000_000): Promise<string> {
   const pieces = Array.from({ length: Math.ceil(bytes.length / pieceBytes) }, (_, at) =>
     bytes.subarray(at * pieceBytes, (at + 1) * pieceBytes),
   )
-  const stream = ReadableStream.from(pieces).pipeThrough(soundEvents(new Headers({ 'x-from': 'here' })))
-  return new Response(stream).text()
+  const events = new SoundEvents(new Headers({ 'x-from': 'here' }))
+  return Buffer.concat([...pieces.map((piece) => events.take(piece)), events.end()]).toString()
 }
 
 const first = 'data: {"a":1}\n\n'

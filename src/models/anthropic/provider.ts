@@ -1,6 +1,6 @@
 import type { ModelProvider, ModelRequest } from '../port.ts'
 import { RefusedParts } from '../refused-parts.ts'
-import { connectOnce, listModels, streamedCall } from '../streamed-call.ts'
+import { connectOnce, listModels, type SentStream, streamedCall } from '../streamed-call.ts'
 import { wireRequest } from '../wire-request.ts'
 import {
   type AnthropicClient,
@@ -32,7 +32,7 @@ export function messagesProvider(options: AnthropicOptions): ModelProvider {
         connect,
         request,
         refused,
-        send: (client, signal, now) => send(client, request, signal, { now, refused }),
+        send: (client, now) => send(client, request, context.signal, { now, refused }),
       }),
     wire: async (request) => {
       const { baseURL } = options
@@ -63,7 +63,7 @@ function send(
   const schema = request.outputSchema === undefined ? undefined : outputSchema(request.outputSchema)
   const old = request.options.temperature !== undefined
   // Not `messages.create`, which prints warnings about models to stderr.
-  return sdk.post<AsyncIterable<RawMessageStreamEvent>>('/v1/messages', {
+  return sdk.post<SentStream<RawMessageStreamEvent>>('/v1/messages', {
     body: messagesBody(request, { ...sending, outputSchema: schema }),
     stream: true,
     signal,
