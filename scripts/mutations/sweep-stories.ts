@@ -37,7 +37,7 @@ process.exit()
 async function firstBroken(from: number, to: number): Promise<SweepNews | undefined> {
   for (let seed = from; seed <= to; seed++) {
     for (const [story, options] of stories) {
-      const { violation } = await simulate({ ...options, bounds, seed, onTrace: () => undefined })
+      const { violation } = await simulate({ ...options, bounds, seed, thorough: true, onTrace: () => undefined })
       if (violation !== undefined)
         return { type: 'broken', story, seed, law: violation.law, message: violation.message }
     }

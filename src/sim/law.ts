@@ -150,6 +150,8 @@ export interface RunFacts {
   readonly processes: number
   /** Every tick is kept in a store, so the run survives a crash. */
   readonly isKept: boolean
+  /** The option `thorough`: checks that cost as much as the run are made, too. */
+  readonly isThorough: boolean
   /** States of the simulated services, by name. */
   readonly services: Readonly<Record<string, unknown>>
   /** One instance of a class, shared by the laws of this run. */

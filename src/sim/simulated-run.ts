@@ -36,6 +36,8 @@ export abstract class SimulatedRun {
   readonly recorder: RunRecorder
   readonly services: Readonly<Record<string, RunningService<unknown, never, unknown>>>
   readonly realUses: RealUse[] = []
+  /** Systems that sleep run as well, and may do nothing. A run then takes half as long again. */
+  protected readonly checksWakes: boolean
   protected readonly chance: Chance
   protected readonly arrivals: Arrivals
   protected readonly clock: VirtualClock
@@ -44,7 +46,8 @@ export abstract class SimulatedRun {
   constructor(options: CheckedOptions, { dateMs = firstDateMs, isKept, keepsTicks }: RunParts) {
     this.options = options
     this.isKept = isKept
-    const { faults, maxSessions, processes, seed, services } = options
+    const { faults, maxSessions, processes, seed, services, thorough } = options
+    this.checksWakes = thorough || seed % seedsPerWakesCheck === 1
     const chance = (this.chance = new Chance(seed))
     const plan = (this.plan = new FaultPlan(chance, faults, usualIn(options)))
     const running = Object.entries(services).map(([name, each]) => [name, each.start(chance, name)] as const)
@@ -57,7 +60,8 @@ export abstract class SimulatedRun {
     })
     this.clock = clock
     const states = running.map(([name, { state }]) => [name, state] as const)
-    const facts = factsOf({ seed, maxSessions, processes, isKept, services: Object.fromEntries(states) })
+    const ofServices = Object.fromEntries(states)
+    const facts = factsOf({ seed, maxSessions, processes, isKept, isThorough: thorough, services: ofServices })
     this.recorder = new RunRecorder(options, facts, { now: () => clock.now(), keepsTicks })
     const struck = (fault: Fault): void => this.recorder.struck(fault)
     const arrivals = (this.arrivals = new Arrivals({ chance, plan, clock, struck }))
@@ -157,6 +161,8 @@ export abstract class SimulatedRun {
     return typeof agent === 'number' && root?.has(agent, Conversation) === true ? lastWords(root, agent) : undefined
   }
 }
+
+const seedsPerWakesCheck = 8
 
 /** The pace of a recorded run is that of its recording. */
 function usualIn({ processes, recording }: CheckedOptions): FaultRates {

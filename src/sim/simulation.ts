@@ -118,8 +118,7 @@ export class Simulation extends SimulatedRun {
       seams: {
         newRun: () => this.#recorded?.run,
         began: (driven) => {
-          // Every second seed checks whether the `wakes` of a system miss something.
-          checkWakes(driven.world, options.seed % 2 === 1)
+          checkWakes(driven.world, this.checksWakes)
           recorder.began(driven)
         },
         ended: (driven) => recorder.ended(driven),

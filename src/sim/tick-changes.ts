@@ -38,6 +38,8 @@ const bits = 32
 /** What the newest tick of a run changed, by component: each tick is read once, for all laws of the run. */
 export class TickChanges {
   readonly #byName = new Map<string, ComponentChanges>()
+  /** By the index of a component, for laws, which ask many times a tick. */
+  readonly #byIndex: (ComponentChanges | undefined)[] = []
   readonly #byEvent = new Map<string, number>()
   readonly #byConcern = new Map<Concern, number>()
   readonly #fresh: ComponentChanges[] = []
@@ -65,12 +67,12 @@ export class TickChanges {
 
   of<T>(token: Component & { readonly schema: { readonly _output: T } }): ComponentChanges<T>
   of(token: Component): ComponentChanges
-  of({ name }: Component): ComponentChanges {
-    return this.#named(name)
+  of({ index, name }: Component): ComponentChanges {
+    return this.#byIndex[index] ?? (this.#byIndex[index] = this.#named(name))
   }
 
-  ofLog<T>({ name }: Log & { readonly schema: { readonly _output: T } }): ComponentChanges<readonly T[], T> {
-    return this.#named(name) as ComponentChanges<readonly T[], T>
+  ofLog<T>(token: Log & { readonly schema: { readonly _output: T } }): ComponentChanges<readonly T[], T> {
+    return this.of(token as Component) as ComponentChanges<readonly T[], T>
   }
 
   get all(): readonly ComponentChanges[] {

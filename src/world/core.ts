@@ -79,7 +79,10 @@ export class Core {
 
   /** Among those declared or used. */
   find(name: string): Component | undefined {
-    return this.#declared.get(name) ?? this.state.columns().find(({ token }) => token.name === name)?.token
+    const declared = this.#declared.get(name)
+    if (declared !== undefined) return declared
+    for (const { token } of this.state.columns()) if (token.name === name) return token
+    return undefined
   }
 
   /** @throws `unknown-component` */

@@ -4,6 +4,7 @@ import {
   type Finding,
   type Law,
   type LawWatch,
+  type RunFacts,
   type WatchedTick,
   type WatchedWorld,
 } from '../../src/sim/law.ts'
@@ -35,8 +36,8 @@ export function underLaw(law: Law, world: World, facts = run()): LawUnderTest {
 }
 
 /** The facts of a run that begins. */
-export function run(maxSessions = 5) {
-  return factsOf({ seed: 1, maxSessions, processes: 1, isKept: true, services: {} })
+export function run(maxSessions = 5, which: Partial<Pick<RunFacts, 'isThorough' | 'seed'>> = {}) {
+  return factsOf({ seed: 1, maxSessions, processes: 1, isKept: true, isThorough: false, services: {}, ...which })
 }
 
 /** A tick of a world as laws see it. */

@@ -9,7 +9,7 @@ import type { Json } from '../../src/base/json.ts'
 import { defineComponent } from '../../src/world/component.ts'
 import { World } from '../../src/world/world.ts'
 import { z } from 'zod'
-import { underLaw, watched, worldOf } from './law-under-test.ts'
+import { run, underLaw, watched, worldOf } from './law-under-test.ts'
 
 const says = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] })
 
@@ -138,5 +138,17 @@ describe('restored-equals-saved', () => {
     expect(law.watch.finished?.(new Map([[world.name, watched(world)]]))).toMatch(
       /^world, made again of its snapshot: it cannot be: .*/,
     )
+  })
+
+  it('restores each world of a thorough run, whatever its seed; of others, the root under every 32nd seed', () => {
+    const world = talk()
+    const finds = (seed: number, isThorough: boolean) => {
+      const law = underLaw(restoredEqualsSaved, world, run(5, { isThorough, seed }))
+      law.begin()
+      return law.watch.finished?.(new Map([[world.name, watched(world)]])) !== undefined
+    }
+    unseen(Limits, { maxSteps: NaN })(world)
+    expect([1, 2, 32, 33].filter((seed) => finds(seed, false))).toEqual([1, 33])
+    expect([1, 2, 32, 33].filter((seed) => finds(seed, true))).toEqual([1, 2, 32, 33])
   })
 })

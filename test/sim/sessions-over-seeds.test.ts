@@ -5,6 +5,7 @@ import { teamStories } from './stories/team-stories.ts'
 
 /** So many seeds, each under one of the stories. */
 const seeds = Number(process.env['SIM_SEEDS'] ?? 10)
+const thorough = process.env['SIM_SEEDS'] !== undefined
 const stories = Object.entries(teamStories)
 
 describe('sessions', () => {
@@ -15,7 +16,12 @@ describe('sessions', () => {
       const violations: unknown[] = []
       const first = stories.findIndex(([each]) => each === name) + 1
       for (let seed = first; seed <= seeds; seed += stories.length) {
-        const { faults, violation } = await simulate({ ...story(), faults: allFaults satisfies FaultRates, seed })
+        const { faults, violation } = await simulate({
+          ...story(),
+          faults: allFaults satisfies FaultRates,
+          seed,
+          thorough,
+        })
         if (violation !== undefined) violations.push({ seed, ...violation, faults })
       }
       expect(violations).toEqual([])

@@ -10,6 +10,7 @@ import {
   type ModelProvider,
   scripted,
   standardSystems,
+  type System,
   textOf,
   World,
 } from 'entia'
@@ -215,5 +216,33 @@ describe('a crash', () => {
     const sessions = world.query(components.SubagentSession).map((each) => world.read(each, components.SubagentSession))
     expect(sessions.map(({ status }) => status)).toEqual(['failed', 'succeeded'])
     expect(worlds.get('team')?.world.read(1, LastTurn).stop).toBe('done')
+  })
+})
+
+describe('a system that has work in its sleep', () => {
+  const sleepwalker: System = {
+    name: 'sleepwalker',
+    priority: 1,
+    wakes: ['cancel'],
+    run: (world) => world.emit({ type: 'walked' }),
+  }
+  const seeds = [1, 2, 3, 8, 9, 10]
+  const brokenUnder = async (options: Partial<SimulateOptions>): Promise<number[]> => {
+    const broken: number[] = []
+    for (const seed of seeds) {
+      const { violation } = await simulate({ ...oneTool(() => 'done', options), seed })
+      if (violation?.message.includes("none of its 'wakes' covers") === true) broken.push(seed)
+    }
+    return broken
+  }
+  const world = (seed: number): World => {
+    const made = new World({ name: 'alone', seed, systems: [...standardSystems(), sleepwalker] })
+    made.spawn(...agent({ model: 'script/x', messages: 'Go' }))
+    return made
+  }
+
+  it('is found under one seed of eight, and in a thorough run under each', async () => {
+    expect(await brokenUnder({ world })).toEqual([1, 9])
+    expect(await brokenUnder({ world, thorough: true })).toEqual(seeds)
   })
 })

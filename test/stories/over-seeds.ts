@@ -4,6 +4,7 @@ import { everyFleetFault } from './told/every-fault.ts'
 
 /** How many seeds each story is told under: `npm run test:sim` takes more. */
 const seeds = Number(process.env['SIM_SEEDS'] ?? 10)
+const thorough = process.env['SIM_SEEDS'] !== undefined
 /** With three processes, where a run takes about ten times as long. */
 const fleetSeeds = Math.max(3, Math.ceil(Number(process.env['SIM_SEEDS'] ?? 0) / 10))
 
@@ -11,7 +12,7 @@ const fleetSeeds = Math.max(3, Math.ceil(Number(process.env['SIM_SEEDS'] ?? 0) /
 export function overSeeds<S extends ServiceSet>(subject: string, story: SimulateOptions<S>): void {
   describe.for([subject])('%s', () => {
     it(`keeps all laws under ${seeds} seeds, whatever goes wrong`, { timeout: 60 * 60_000 }, async () => {
-      const { ok, failure, runs, crashes, faults } = await sweep({ ...story, seeds })
+      const { ok, failure, runs, crashes, faults } = await sweep({ ...story, seeds, thorough })
       expect(ok, failure?.report).toBe(true)
       expect(runs).toBe(seeds)
       expect(crashes, 'processes have died').toBeGreaterThan(0)
@@ -24,7 +25,13 @@ export function overSeeds<S extends ServiceSet>(subject: string, story: Simulate
 export function overSeedsOfFleets<S extends ServiceSet>(subject: string, story: SimulateOptions<S>): void {
   describe.for([subject])('%s', () => {
     it(`keeps all laws with three processes under ${fleetSeeds} seeds`, { timeout: 24 * 3_600_000 }, async () => {
-      const { ok, failure, runs } = await sweep({ ...story, processes: 3, faults: everyFleetFault, seeds: fleetSeeds })
+      const { ok, failure, runs } = await sweep({
+        ...story,
+        processes: 3,
+        faults: everyFleetFault,
+        seeds: fleetSeeds,
+        thorough,
+      })
       expect(ok, failure?.report).toBe(true)
       expect(runs).toBe(fleetSeeds)
     })

@@ -246,8 +246,7 @@ export class FleetSimulation extends SimulatedRun {
       newRun: () => undefined,
       usedReal: (use) => this.usedReal(use),
       began: (driven) => {
-        // Every second seed checks whether the `wakes` of a system miss something.
-        checkWakes(driven.world, options.seed % 2 === 1)
+        checkWakes(driven.world, this.checksWakes)
         recorder.began(driven)
         for (const began of this.#beginnings.splice(0)) began()
       },

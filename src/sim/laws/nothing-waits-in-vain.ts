@@ -15,11 +15,10 @@ import { ActiveFor, SubagentSession } from '../../../components/sessions/subagen
 import { EndedInWait, Notified, SubagentWait } from '../../../components/sessions/subagent-wait.ts'
 import { AwaitingJudgement } from '../../../components/agent/policy.ts'
 import { AwaitingApproval, Requested, ToolCall } from '../../../components/agent/tool-call.ts'
-import type { Entity } from '../../world/component.ts'
+import type { Component, Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding, Law, WatchedTick } from '../law.ts'
 import { firstFinding } from './first-finding.ts'
-import type { Concern } from '../tick-changes.ts'
 import {
   stuckAgent,
   stuckConversation,
@@ -41,19 +40,12 @@ interface Waits {
 }
 
 /** When one of these is removed, something else must continue the work. */
-const takenFromEffects = [AwaitingReply, AwaitingSession, Answering, Due, Pending, Running]
+const takenFromEffects = namesOf(AwaitingReply, AwaitingSession, Answering, Due, Pending, Running)
 /** When one of these is removed from a call, it is decided what becomes of the call. */
-const decisions = [AwaitingApproval, AwaitingJudgement, Requested]
-const setOnEffects = [AwaitingReply, AwaitingSession, Answering, Effect]
-const takenFromAgents = [Busy, SubagentWait, Summarizing, Terminal, Turn]
-const setOnAgents = [Busy, LastTurn, Notified, SlotReleased, SubagentWait, Summarizing]
-const ofEffects: Concern = { set: [...setOnEffects, SubagentSession], removed: [...takenFromEffects, ...decisions] }
-const ofAgents: Concern = {
-  set: [...setOnAgents, EndedInWait, OwnedBy, SubagentSession],
-  removed: takenFromAgents,
-  despawned: true,
-}
-
+const decisions = namesOf(AwaitingApproval, AwaitingJudgement, Requested)
+const setOnEffects = namesOf(AwaitingReply, AwaitingSession, Answering, Effect)
+const takenFromAgents = namesOf(Busy, SubagentWait, Summarizing, Terminal, Turn)
+const setOnAgents = namesOf(Busy, LastTurn, Notified, SlotReleased, SubagentWait, Summarizing)
 export const nothingWaitsInVain: Law = {
   name: 'nothing-waits-in-vain',
   meaning: 'Nothing waits for what cannot come.',
@@ -75,10 +67,8 @@ export const nothingWaitsInVain: Law = {
       ticked(tick) {
         const waits = worlds.get(tick.label)
         if (waits === undefined) return undefined
-        const finding = tick.changes.concern(ofEffects) ? effects(tick) : undefined
-        if (finding !== undefined) return finding
-        if (tick.changes.concern(ofAgents)) touch(tick, waits)
-        return agents(tick, waits) ?? inLine(tick, waits)
+        touch(tick, waits)
+        return effects(tick) ?? agents(tick, waits) ?? inLine(tick, waits)
       },
       finished(all) {
         const unsettled = new Set<string>()
@@ -100,18 +90,20 @@ export const nothingWaitsInVain: Law = {
   },
 }
 
+function namesOf(...tokens: readonly Component[]): ReadonlySet<string> {
+  return new Set(tokens.map(({ name }) => name))
+}
+
 function effects({ changes, world }: WatchedTick): Finding {
-  const touched = [
-    ...takenFromEffects.flatMap((token) => changes.of(token).removed),
-    ...setOnEffects.flatMap((token) => changes.of(token).set.map(([entity]) => entity)),
-  ]
-  const decided = decisions.flatMap((token) => changes.of(token).removed)
-  return (
-    firstFinding(touched, (entity) => stuckEffect(world, entity)) ??
+  let finding: Finding
+  for (const { name, removed, set } of changes.all) {
+    if (takenFromEffects.has(name)) finding ??= firstFinding(removed, (entity) => stuckEffect(world, entity))
+    if (setOnEffects.has(name)) finding ??= firstFinding(set, ([entity]) => stuckEffect(world, entity))
     // A system of the program may answer it in a later tick. At the end of the run it is answered.
-    firstFinding(decided, (call) => (isOfWorldTool(world, call) ? undefined : stuckEffect(world, call))) ??
-    firstFinding(changes.of(SubagentSession).set, ([session]) => stuckSession(world, session))
-  )
+    if (decisions.has(name))
+      finding ??= firstFinding(removed, (call) => (isOfWorldTool(world, call) ? undefined : stuckEffect(world, call)))
+  }
+  return finding ?? firstFinding(changes.of(SubagentSession).set, ([session]) => stuckSession(world, session))
 }
 
 /**
@@ -138,10 +130,12 @@ function agents({ step, world }: WatchedTick, { deferred, touched }: Waits): Fin
 
 function touch({ changes, step }: WatchedTick, { owners, touched }: Waits): void {
   for (const [entity, { agent }] of changes.of(OwnedBy).set) owners.set(entity, agent)
-  for (const given of setOnAgents) for (const [agent] of changes.of(given).set) touched.add(agent)
   for (const [, { agent }] of changes.of(EndedInWait).set) touched.add(agent)
   for (const [, { parent }] of changes.of(SubagentSession).set) touched.add(parent)
-  for (const taken of takenFromAgents) for (const agent of changes.of(taken).removed) touched.add(agent)
+  for (const { name, removed, set } of changes.all) {
+    if (setOnAgents.has(name)) for (const [agent] of set) touched.add(agent)
+    if (takenFromAgents.has(name)) for (const agent of removed) touched.add(agent)
+  }
   const { despawned } = step.delta
   if (despawned === undefined) return
   for (const entity of despawned) {

@@ -4,8 +4,8 @@ import { World } from '../../world/world.ts'
 import type { Finding, Law } from '../law.ts'
 import { Shadows, ShadowWorld } from './shadow-world.ts'
 
-/** At the end, every 32nd world is saved and restored. The seed selects: the root under 1, 33, 65 … */
-const restoredOf = 32
+/** Unless a run is thorough, every 32nd world is restored at its end. The seed selects: the root under 1, 33, 65 … */
+const worldsPerRestore = 32
 
 export const restoredEqualsSaved: Law = {
   name: 'restored-equals-saved',
@@ -22,9 +22,10 @@ export const restoredEqualsSaved: Law = {
         return undefined
       },
       finished(worlds) {
+        const every = run.isThorough ? 1 : worldsPerRestore
         let place = run.seed - 1
         for (const { world, label } of worlds.values()) {
-          if (place++ % restoredOf !== 0) continue
+          if (place++ % every !== 0) continue
           const difference = restoredDiffers(world)
           if (difference !== undefined) return `${label}, made again of its snapshot: ${difference}`
         }

@@ -74,7 +74,8 @@ export class ShadowWorld {
     for (const { name, set, appended, spliced, removed } of changes.all) {
       for (const [entity, value] of set as Rows<Json>) {
         this.#put(entity, name, value)
-        found ??= unlike(entity, name, value, valueOf(world, entity, name))
+        const got = valueOf(world, entity, name)
+        if (got !== value) found ??= unlike(entity, name, value, got)
       }
       for (const [entity, items] of appended as Rows<readonly Json[]>) {
         const log = this.#log(entity, name)
@@ -104,17 +105,26 @@ export class ShadowWorld {
   difference(world: World): string | undefined {
     const { length } = allEntities(world)
     if (length !== this.#entities.size) return `there are ${length} entities, expected ${this.#entities.size}`
-    for (const [entity, values] of this.#entities) {
+    let missing = 0
+    for (const [entity, { names }] of this.#entities) {
       if (!world.exists(entity)) return `${this.#of(entity)} is missing`
-      for (const [index, name] of values.names.entries()) {
-        const found = unlike(entity, name, values.values[index], valueOf(world, entity, name))
-        if (found !== undefined) return found
-      }
+      missing += names.length
     }
     for (const [entity, name, value] of allValues(world)) {
-      if (this.value(entity, name) === undefined) return unlike(entity, name, undefined, value)
+      const wanted = this.value(entity, name)
+      const found = wanted === value ? undefined : unlike(entity, name, wanted, value)
+      if (found !== undefined) return found
+      missing--
     }
-    return this.#inHeader(world)
+    return (missing > 0 ? this.#missing(world) : undefined) ?? this.#inHeader(world)
+  }
+
+  #missing(world: World): string | undefined {
+    for (const [entity, { names }] of this.#entities) {
+      const name = names.find((each) => valueOf(world, entity, each) === undefined)
+      if (name !== undefined) return unlike(entity, name, this.value(entity, name), undefined)
+    }
+    return undefined
   }
 
   #inHeader(world: World): string | undefined {

@@ -28,15 +28,9 @@ function said(entity: number, component: string, text: string): Finding {
 function illFormedIn(value: Json): string | undefined {
   if (typeof value === 'string') return value.isWellFormed() ? undefined : value
   if (typeof value !== 'object' || value === null) return undefined
-  if (Array.isArray(value)) {
-    for (const item of value as readonly Json[]) {
-      const found = illFormedIn(item)
-      if (found !== undefined) return found
-    }
-    return undefined
-  }
-  for (const [key, item] of Object.entries(value as { readonly [key: string]: Json | undefined })) {
-    const found = key.isWellFormed() ? illFormedIn(item ?? null) : key
+  const parts = value as Readonly<Record<string, Json>>
+  for (const key in parts) {
+    const found = key.isWellFormed() ? illFormedIn(parts[key] ?? null) : key
     if (found !== undefined) return found
   }
   return undefined
