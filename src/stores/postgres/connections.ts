@@ -167,7 +167,7 @@ export class Connections {
         idleTimeoutMillis,
         allowExitOnIdle: true,
         // A pooler gives the connection to another client next, which would get the settings.
-        ...(direct === undefined && { onConnect: this.#prepared }),
+        onConnect: direct === undefined ? this.#prepared : heard,
       })
       made.on('error', ignore)
       return made
@@ -205,7 +205,7 @@ export class Connections {
 
   /** Plans that fit any number of rows: rows are searched by their keys. The pool waits for it, which its types do not say. */
   readonly #prepared: (client: ClientBase) => unknown = async (client) => {
-    client.on('error', ignore)
+    heard(client)
     const { idleInTransactionMs } = this.#options
     await client.query(
       `SET plan_cache_mode = force_generic_plan; SET jit = off; SET max_parallel_workers_per_gather = 0; SET idle_in_transaction_session_timeout = ${idleInTransactionMs}`,
@@ -260,6 +260,11 @@ async function query(client: PoolClient, statement: Required<Omit<Statement, 'na
 async function endAll(pools: { readonly writer: Pool; readonly others: Pool } | undefined): Promise<void> {
   const all = pools === undefined ? [] : [pools.writer, pools.others]
   await Promise.all([...new Set(all)].map((pool) => pool.end()))
+}
+
+/** That a connection is lost ends no process. */
+function heard(client: ClientBase): void {
+  client.on('error', ignore)
 }
 
 /** The query under way fails with it. */

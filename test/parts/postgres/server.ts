@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline'
 
 /** Postgres refuses to run as root, so then it runs as nobody. */
 const nobody = { uid: 65534, gid: 65534 }
-const asOther = process.getuid?.() === 0 ? nobody : undefined
+export const asOther = process.getuid?.() === 0 ? nobody : undefined
 
 /** The one role that needs a password, once it is made. */
 export const guarded = 'guarded'
@@ -140,7 +140,7 @@ async function isOpenToAll(folder: string): Promise<boolean> {
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
