@@ -37,7 +37,7 @@ async function behind() {
 
 const names = Array.from({ length: 40 }, (_, at) => `desk/${at}`)
 const askAll = (fleet: Fleet, what: string) =>
-  Promise.all(names.map(async (name) => (await fleet.world(name).ask(`Ask ${what}`)).text))
+  Promise.all(names.map(async (name) => (await fleet.agent(name).ask(`Ask ${what}`)).text))
 
 const title = 'a fleet behind PgBouncer, in its mode of transactions'
 const why = hasPgBouncer ? '' : ' (skipped: this machine has no pgbouncer; apt-get install pgbouncer)'
