@@ -110,8 +110,13 @@ describe('the view of a World', () => {
       await using view = await opened(team.runner, 'view=world&entity=1')
       const { page } = view
       await expectShown(page.getByRole('heading', { name: 'Entity 1', exact: true }))
-      await team.runner.message(1, 'Hurry.')
-      await expectShown(page.getByText('writer unknown: the run was not recorded').first())
+      // What a tick has changed is shown by a page that has seen the tick before it.
+      await expect
+        .poll(async () => {
+          await team.runner.message(1, 'Hurry.')
+          return page.getByText('writer unknown: the run was not recorded').count()
+        })
+        .toBeGreaterThan(0)
     }
     await team.runner.stop()
   })
