@@ -21,7 +21,7 @@ export const spendingTold: Law = {
         for (const { path, world } of worlds.values()) {
           // Its workers have died of it: nothing enters its World any more.
           if (path.some((session) => givenUp.has(session))) continue
-          const finding = untold(world, path, byName)
+          const finding = untold(world, path, byName, givenUp)
           if (finding !== undefined) return finding
         }
         return undefined
@@ -30,7 +30,12 @@ export const spendingTold: Law = {
   },
 }
 
-function untold(world: World, path: readonly string[], worlds: ReadonlyMap<string, WatchedWorld>): Finding {
+function untold(
+  world: World,
+  path: readonly string[],
+  worlds: ReadonlyMap<string, WatchedWorld>,
+  givenUp: ReadonlySet<string>,
+): Finding {
   for (const session of world.entitiesWith(SubagentSession)) {
     const { sessionId, startedAtMs, status, usage, usageAfterEnd } = world.read(session, SubagentSession)
     const child = worlds.get(sessionId)
@@ -40,6 +45,8 @@ function untold(world: World, path: readonly string[], worlds: ReadonlyMap<strin
     // Below the root, a World that is not driven any more may have heard nothing: then who stands above it has read that.
     if (usage === undefined && path.length > 0) continue
     if (usage === undefined) return `session ${sessionId} is ${status}, and what it has spent is not known`
+    // Sessions below one that was given up go on, and nothing takes what they tell: then its cost must be said to be unknown.
+    if (givenUp.has(sessionId) && (usage.costUnknown ?? 0) > 0) continue
     const told = usedBySession(usage)
     add(told, usedBySession(usageAfterEnd))
     const spent = spentIn(child.world, worlds)
