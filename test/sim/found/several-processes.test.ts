@@ -55,6 +55,11 @@ describe('a story of three processes keeps all laws where once', () => {
       ).toBeUndefined()
     },
   )
+
+  it('the law of spending blamed what is spent below a session that was given up', { timeout: 120_000 }, async () => {
+    const { violation } = await simulate({ ...grantedTokens, processes: 3, faults: everyFleetFault, seed: 48 })
+    expect(violation).toBeUndefined()
+  })
 })
 
 describe('a root whose last holder has closed it', () => {
