@@ -140,7 +140,7 @@ export class ChildWorlds {
     // Without a store, one that is not there has never begun.
     if (world === undefined)
       return { calls: 0, sessions: 0, ...(this.#parts.store !== undefined && { costUnknown: 1 }) }
-    return spentBy(world, (session) => this.spentIn(world.read(session, SubagentSession).sessionId))
+    return spentBy(world, (below) => this.spentIn(below))
   }
 
   /** How a session ended, as its World says; `undefined`: it is lost. @throws `store-failed`, and what restoring throws */
@@ -261,12 +261,11 @@ export class ChildWorlds {
  */
 export async function spentBy(
   world: World,
-  spentIn: (session: Entity) => Promise<SessionUsage>,
+  spentIn: (sessionId: string) => Promise<SessionUsage>,
 ): Promise<SessionUsage> {
-  const untold = world
-    .entitiesWith(SubagentSession)
-    .filter((each) => world.read(each, SubagentSession).grant !== undefined)
-  const below = await Promise.all(untold.map(async (session) => ({ usage: await spentIn(session) })))
+  const own = world.entitiesWith(SubagentSession).map((session) => world.read(session, SubagentSession))
+  const untold = own.filter(({ grant }) => grant !== undefined)
+  const below = await Promise.all(untold.map(async ({ sessionId }) => ({ usage: await spentIn(sessionId) })))
   const calls = [...world.entitiesWith(ModelCall), ...world.entitiesWith(SideCall)]
   // A stop has charged those in flight.
   const cut = isOver(world) ? 0 : calls.filter((call) => world.has(call, Pending)).length

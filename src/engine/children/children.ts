@@ -241,8 +241,7 @@ export class Children {
   }
 
   /** What a session that is no longer driven has spent in all. */
-  spentBy(session: Entity): Promise<SessionUsage> {
-    const { sessionId } = this.record(session)
+  spentBy(sessionId: string): Promise<SessionUsage> {
     return this.#rested.get(sessionId)?.spent() ?? this.worlds.spentIn(sessionId)
   }
 
@@ -266,7 +265,8 @@ export class Children {
     this.#slots.get(sessionId)?.leave()
     this.#slots.delete(sessionId)
     // A Runner that has failed does not take the outcome any more.
-    if (this.world.get(session, SubagentSession)?.grant === undefined) this.#rested.delete(sessionId)
+    const isUntold = this.world.exists(session) && this.world.get(session, SubagentSession)?.grant !== undefined
+    if (!isUntold) this.#rested.delete(sessionId)
   }
 
   /** Enters a report on a child. False: the last tick of a stopping Runner commits it. */
@@ -280,7 +280,7 @@ export class Children {
   spent(session: Entity, usage: SessionUsage, asker?: Entity): void {
     const input = { kind: 'session-spent' as const, session, usage, ...(asker !== undefined && { asker }) }
     const known = (isCommitted: boolean): void => {
-      if (isCommitted) this.#rested.delete(this.record(session).sessionId)
+      if (isCommitted && this.world.exists(session)) this.#rested.delete(this.record(session).sessionId)
     }
     // A Runner that has failed reports that itself.
     this.enter(input).then(known, () => undefined)

@@ -90,10 +90,11 @@ export function sessionGrant(children: Children, session: Entity): Grant {
   return { limits: { ...grant, depth: depth - 1 } }
 }
 
-/** Enters what a session has spent whose outcome is dropped, once its World is closed. */
+/** Enters what a session has spent whose outcome is dropped, once its World is closed; nothing counts that without its record. */
 export function enterSpending(children: Children, session: Entity): void {
+  if (!children.world.exists(session)) return
   const { sessionId } = children.record(session)
-  void children.locked(sessionId, async () => children.spent(session, await children.spentBy(session)))
+  void children.locked(sessionId, async () => children.spent(session, await children.spentBy(sessionId)))
 }
 
 async function newWorld(

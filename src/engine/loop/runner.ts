@@ -380,7 +380,7 @@ export class Runner {
       approvals: (path) => runner.#knownChildren?.approvals(path) ?? [],
       end: (last) => runner.#end(last),
       usageOf: (agent) => usageOf(world, agent, runner.#knownChildren?.live ?? []),
-      spent: () => spentBy(world, (session) => runner.#children.spentBy(session)),
+      spent: () => spentBy(world, (sessionId) => runner.#children.spentBy(sessionId)),
     }
   }
 
