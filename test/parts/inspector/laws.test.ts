@@ -26,7 +26,7 @@ describe('the laws of a saved run', () => {
       const faults = page.getByRole('region', { name: 'Faults' }).getByRole('listitem')
       expect(await faults.allInnerTexts()).toEqual([
         expect.stringMatching(/^812 ms\s+model\.rateLimited\s+scout model 1, ms 400\s+tick 2$/),
-        expect.stringMatching(/^31\.9 s\s+crash\.afterCommit\s+search commit 9\s+tick 3$/),
+        expect.stringMatching(/^31\.8 s\s+crash\.afterCommit\s+search commit 9\s+tick 3$/),
       ])
       await page.getByRole('link', { name: 'Go to tick 4' }).click()
       await expectShown(page.getByRole('heading', { name: 'Tick 4' }))

@@ -171,11 +171,13 @@ describe.runIf(hasSandbox)('a chat session with a sandbox', () => {
 
   it.runIf(process.platform === 'linux')('starts nothing for it where no tool runs programs', async () => {
     const { session } = await place()
-    const before = children()
+    // Of a chat that was closed just before, a process may still be about to end.
+    const before = new Set(children())
+    const started = (): readonly string[] => children().filter((child) => !before.has(child))
     await turn('Go.', await session(['Done.'], { tools: ['file', 'git'] }))
-    expect(children()).toEqual(before)
+    expect(started()).toEqual([])
     await session(['Done.'], { tools: ['code'] })
-    expect(children().length).toBeGreaterThan(before.length)
+    expect(started().length).toBeGreaterThan(0)
   })
 
   it('asks on channels where others ask', async () => {
